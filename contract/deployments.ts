@@ -113,7 +113,7 @@ export type NewDeploymentBody = FromSchema<typeof newDeploymentSchema>
 export const invalidBody = invalidSchema('environment is required')
 
 // A CI system needs a key that can do nothing but record.
-export const recorders = ['recorder', 'admin'] as const
+export const recorders = ['recorder', 'deploy', 'admin'] as const
 
 export const operations = defineOperations('Deployments', {
   recordRepositoryDeployment: {

@@ -1,5 +1,6 @@
 import type { AlertEvent } from '../server/src/domain/alerts/event.ts'
 import { regressionStates, repairs } from '../server/src/domain/regressions/regression.ts'
+import { trialEndings } from '../server/src/domain/trials/trial.ts'
 import { historyEntryExample, historyEntrySchema } from './history.ts'
 import type { Schema } from './operation.ts'
 import { promptIdExample } from './prompt-id.ts'
@@ -107,6 +108,39 @@ const repositoryData = object(
   { title: 'RepositoryEventData', description: 'A repository whose history is, or was, not up to date' },
 )
 
+const arm = object({
+  exposures: { type: 'integer', description: 'Units that got this version' },
+  voters: { type: 'integer' },
+  rate: { type: ['number', 'null'], description: 'Share of positive votes; null without votes' },
+})
+
+const trialData = object(
+  {
+    ...common,
+    trial_id: { type: 'string', description: 'The public ID (prefix trl_)' },
+    commit_sha: { type: 'string', description: "The candidate's commit" },
+    pr_number: { type: ['integer', 'null'] },
+    pr_url: { type: ['string', 'null'] },
+    repository_id: { type: 'integer' },
+    share: { type: 'number', description: 'The part of the units that gets the candidate' },
+    started_by: { type: 'string', description: 'The name of the key, or of the user of the forge' },
+    started_at: time,
+    ended_by: { enum: [...trialEndings, null], description: 'Why it ended; null while it has not' },
+    control: { ...arm, description: 'Those who got the live version' },
+    candidate: { ...arm, description: 'Those who got the candidate' },
+    difference: { type: ['number', 'null'], description: "The candidate's rate minus that of the live version" },
+    interval: {
+      type: ['array', 'null'],
+      items: { type: 'number' },
+      minItems: 2,
+      maxItems: 2,
+      description: '95% confidence range of the true difference, at all times together',
+    },
+    prompts: { type: 'array', items: object({ ...prompt, links: object({ prompt: url }) }) },
+  },
+  { title: 'TrialEventData', description: 'A trial, and what it found so far' },
+)
+
 const testData = object(
   { ...common, alert: { type: 'string', description: 'The name of the alert' } },
   { title: 'AlertTestEventData', description: 'A test' },
@@ -181,6 +215,30 @@ const shiftExample = {
 }
 
 const limitExample = { month: '2026-11', limit: 10_000, resets_at: '2026-12-01T00:00:00.000Z' }
+
+const trialExample = {
+  organisation,
+  trial_id: 'trl_7Kd2mXqLr5Tz1NvB8cWf3HyJ',
+  commit_sha: changeExample.commit_sha,
+  pr_number: 42,
+  pr_url: 'https://github.com/acme/prompts/pull/42',
+  repository_id: 3,
+  share: 0.1,
+  started_by: 'ada',
+  started_at: '2026-11-12T16:05:00.000Z',
+  ended_by: null as string | null,
+  control: { exposures: 1140, voters: 500, rate: 0.85 as number | null },
+  candidate: { exposures: 127, voters: 60, rate: 0.9 as number | null },
+  difference: 0.05 as number | null,
+  interval: [0.01, 0.1] as number[] | null,
+  prompts: [
+    {
+      id: promptIdExample,
+      name: 'support/refund-reply',
+      links: { prompt: `${publicUrl}/prompts/${promptIdExample}` },
+    },
+  ],
+}
 
 const repositoryExample = {
   repository: { id: 3, url: 'https://github.com/acme/prompts.git' },
@@ -278,6 +336,49 @@ export const documentedEvents: DocumentedEvent[] = [
       error: null,
       ...repositoryExample,
     },
+  }),
+  describe('trial.started', 'A trial has started', {
+    description: 'Some users get a pull request before it is merged.',
+    data: trialData,
+    example: {
+      ...trialExample,
+      summary: 'A trial of pull request #42 on “support/refund-reply” has started',
+      control: { exposures: 0, voters: 0, rate: null },
+      candidate: { exposures: 0, voters: 0, rate: null },
+      difference: null,
+      interval: null,
+    },
+  }),
+  describe('trial.better', 'A trial found its candidate better', {
+    description: 'Sent once. The trial continues until the pull request is merged or someone ends it.',
+    data: trialData,
+    example: { ...trialExample, summary: 'In a trial, pull request #42 makes “support/refund-reply” better' },
+  }),
+  describe('trial.worse', 'A trial found its candidate worse, and stopped', {
+    description: 'Everyone gets the live version again.',
+    data: trialData,
+    example: {
+      ...trialExample,
+      summary: 'In a trial, pull request #42 made “support/refund-reply” worse',
+      ended_by: 'worse',
+      candidate: { exposures: 127, voters: 60, rate: 0.6 },
+      difference: -0.25,
+      interval: [-0.37, -0.12],
+    },
+  }),
+  describe('trial.stopped', 'A trial has ended', {
+    description: 'Someone ended it, its pull request was merged or closed, or a prompt of it is gone.',
+    data: trialData,
+    example: {
+      ...trialExample,
+      summary: 'The trial of pull request #42 on “support/refund-reply” has ended',
+      ended_by: 'live',
+    },
+  }),
+  describe('trial.mismatch', 'A trial cannot be judged', {
+    description: 'Users or votes do not come in the promised share, so there is no verdict.',
+    data: trialData,
+    example: { ...trialExample, summary: 'The trial of pull request #42 on “support/refund-reply” cannot be judged' },
   }),
   describe('alert.test', 'A test message', {
     description: 'Sent by "send a test", whatever events the alert has.',

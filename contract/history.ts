@@ -1,5 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { readerRoles } from '../server/src/domain/access/api-key.ts'
+import { deliveryRoles, readerRoles } from '../server/src/domain/access/api-key.ts'
 import { hiddenKinds } from '../server/src/domain/hidden-text.ts'
 import { actions } from '../server/src/domain/history/entry.ts'
 import { liveSources } from '../server/src/domain/impact/live/live-window.ts'
@@ -415,7 +415,7 @@ export const operations = defineOperations('History', {
     description:
       'The recorded changes of a prompt, newest first by `created_at`, then `id`. A page past the end is empty and has ' +
       'the correct totals.',
-    roles: readerRoles,
+    roles: deliveryRoles,
     light: true,
     params: promptParamsSchema,
     query: pageQuerySchema,

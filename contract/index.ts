@@ -1,5 +1,6 @@
 import { operations as alerts } from './alerts.ts'
 import { operations as audit } from './audit.ts'
+import { operations as delivery } from './delivery.ts'
 import { operations as deployments } from './deployments.ts'
 import { operations as history } from './history.ts'
 import { operations as impact } from './impact.ts'
@@ -15,6 +16,7 @@ import { operations as sessions } from './sessions.ts'
 import { operations as shares } from './shares.ts'
 import { operations as shifts } from './shifts.ts'
 import { operations as signals } from './signals.ts'
+import { operations as trials } from './trials.ts'
 import { operations as usage } from './usage.ts'
 import { operations as versions } from './versions.ts'
 import { operations as votes } from './votes.ts'
@@ -23,6 +25,7 @@ import { operations as votes } from './votes.ts'
 export const operations: Operation[] = [
   alerts,
   audit,
+  delivery,
   deployments,
   history,
   impact,
@@ -37,6 +40,7 @@ export const operations: Operation[] = [
   shares,
   shifts,
   signals,
+  trials,
   usage,
   versions,
   votes,

@@ -17,8 +17,8 @@ const terms = {
   role: {
     enum: roles,
     description:
-      '`ingest` records signals, `recorder` records history entries, `reader` reads, `standard` records signals, reads and ' +
-      'deletes signals, `admin` does everything. `signing` makes no requests: it signs tokens for votes from browsers',
+      '`ingest` records signals, `recorder` records history entries, `delivery` fetches texts for an application, `reader` reads, ' +
+      '`standard` records signals, reads and deletes signals, `deploy` reads, records deployments and runs trials, `admin` does everything. `signing` makes no requests: it signs tokens for votes from browsers',
   },
   prompts: {
     type: ['string', 'null'],
@@ -115,7 +115,9 @@ export const operations = defineOperations('Keys', {
     body: newKeySchema,
     response: {
       201: issuedKeySchema,
-      422: invalidSchema('role must be "ingest", "recorder", "reader", "standard", "admin" or "signing"'),
+      422: invalidSchema(
+        'role must be "ingest", "recorder", "delivery", "reader", "standard", "deploy", "admin" or "signing"',
+      ),
     },
   },
 

@@ -1,5 +1,6 @@
-import type { Message, RegressionMessage, ToldPrompt } from '../server/src/domain/alerts/message.ts'
+import type { Message, RegressionMessage, ToldPrompt, TrialMessage } from '../server/src/domain/alerts/message.ts'
 import type { HistoryEntry } from '../server/src/domain/history/entry.ts'
+import type { TrialFindings } from '../server/src/domain/trials/findings.ts'
 
 const at = Date.parse('2026-11-14T18:20:00.000Z')
 const organisation = { id: 1, name: 'Acme' }
@@ -57,6 +58,39 @@ export const openedMessage: RegressionMessage = {
   prompts: [toldPrompt],
   dedupKey: 'pull/hk_2mXqLr5Tz1Nv/42',
 }
+
+const trial: TrialMessage['trial'] = {
+  id: 'trl_7Kd2mXqLr5Tz1NvB8cWf3HyJ',
+  repositoryId: 3,
+  prNumber: 42,
+  commitSha: change.commitSha,
+  share: 0.1,
+  startedBy: 'ada',
+  startedAt: Date.parse('2026-11-12T16:05:00.000Z'),
+  ending: null,
+  findings: {
+    judgedAt: at,
+    arms: {
+      control: { exposures: 1_140, voters: 500, positive: 425 },
+      candidate: { exposures: 127, voters: 60, positive: 54 },
+    },
+    difference: 0.05,
+    interval: [0.01, 0.1],
+    daysLeft: null,
+  },
+}
+
+const worseFindings = {
+  ...(trial.findings as TrialFindings),
+  arms: {
+    control: { exposures: 1_140, voters: 500, positive: 425 },
+    candidate: { exposures: 127, voters: 60, positive: 36 },
+  },
+  difference: -0.25,
+  interval: [-0.37, -0.12] as [number, number],
+}
+
+const trialMessage = { at, organisation, trial, prUrl: change.prUrl, prompts: [{ prompt: toldPrompt.prompt }] }
 
 /** One message of each event, as people would get them. */
 export const messages: Record<Message['event'], Message> = {
@@ -125,6 +159,15 @@ export const messages: Record<Message['event'], Message> = {
     error: null,
     since: Date.parse('2026-11-14T15:00:00.000Z'),
   },
+  'trial.started': { ...trialMessage, event: 'trial.started', trial: { ...trial, findings: null } },
+  'trial.better': { ...trialMessage, event: 'trial.better' },
+  'trial.worse': {
+    ...trialMessage,
+    event: 'trial.worse',
+    trial: { ...trial, ending: 'worse', findings: worseFindings },
+  },
+  'trial.stopped': { ...trialMessage, event: 'trial.stopped', trial: { ...trial, ending: 'live' } },
+  'trial.mismatch': { ...trialMessage, event: 'trial.mismatch' },
   'alert.test': { event: 'alert.test', at, organisation, alert: 'On call' },
 }
 
@@ -152,6 +195,18 @@ export function messagesWith(text: string): Message[] {
       case 'repository.failing':
       case 'repository.recovered':
         return { ...message, ...names, repository: { id: 3, url: text }, error: text }
+      case 'trial.started':
+      case 'trial.better':
+      case 'trial.worse':
+      case 'trial.stopped':
+      case 'trial.mismatch':
+        return {
+          ...message,
+          ...names,
+          trial: { ...message.trial, startedBy: text },
+          prUrl: text,
+          prompts: [{ prompt: told.prompt }],
+        }
       case 'alert.test':
         return { ...message, ...names, alert: text }
       default:

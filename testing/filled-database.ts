@@ -78,7 +78,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
        pull = 10, actor = 'a' where repository_id = ${gone.repository.id}`,
     `history_entries set old_path = 'o', orphaned_at = 8, actor = 'a' where repository_id = ${gone.repository.id}`,
     `organisations set sealed_voter_key = '${vault.encrypt('key', { hookId: null, kind: 'voter_key' })}' where id = ${organisationId}`,
-    `organisations set segment_keys = '["model"]' where id = ${organisationId}`,
+    `organisations set segment_keys = '["model"]', delivers = 1, undelivered = '["internal/**"]' where id = ${organisationId}`,
     `prompts set segment_keys = '["locale","app"]' where organisation_id = ${organisationId}`,
     `idempotency_keys set status = 200 where key = 'deleted'`,
     `signals set version = '#1', subject = 's', voter = '${'v'.repeat(43)}', comment = 'two\nlines', received_at = created_at + 1, trace_id = '${'ab'.repeat(16)}'
@@ -87,6 +87,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
   for (const update of updates) await queryRows(url, `update ${update}`)
   await storeJudgements(tenant)
   await storeAlerts(scenario)
+  await storeTrials(scenario)
   await queryRows(
     url,
     `insert into version_hours select organisation_id, prompt_id, version, created_at - created_at % 3600000, 0, 1
@@ -183,6 +184,28 @@ async function storeJudgements(tenant: Tenant): Promise<void> {
   assert.equal(response.statusCode, 200, response.body)
   await regressions.withdraw(prompt, ids[2], { at: service.now, explanation: 'Votes were deleted.' })
   assert.notEqual(second.id, first.id)
+}
+
+/** A trial that has ended, with everything that the judge finds, and one that runs. */
+async function storeTrials({ service, tenant, repository }: Scenario): Promise<void> {
+  const { store, now } = service
+  const { id: organisationId } = tenant.organisation
+  const by = { keyId: (await store.keys.list(organisationId))[0]?.id as number }
+  const trial = { organisationId, repositoryId: repository.id, prNumber: 7, commitSha: 'c'.repeat(40), share: 0.05 }
+  const ramp = { shares: [0.05, 0.2], votes: 200 }
+  const prompts = [{ prompt: tenant.prompt, blob: 'd'.repeat(40), text: 'Be kinder.\nGrüße 😀' }]
+  const details = { ...trial, ramp, startedBy: 'ada', startedAt: now, prompts }
+  const ended = await store.trials.start({ ...details, id: `trl_${'a'.repeat(24)}` }, by)
+  await store.trials.recordExposures(organisationId, 'b3f1', [
+    { trial: ended.id, share: 0.05, control: 90, candidate: 5 },
+  ])
+  const arms = {
+    control: { exposures: 90, voters: 20, positive: 18 },
+    candidate: { exposures: 5, voters: 2, positive: 0 },
+  }
+  const findings = { judgedAt: now, arms, difference: -0.9, interval: [-1, -0.1] as [number, number], daysLeft: null }
+  await store.trials.change(ended, { findings, verdict: 'worse', mismatch: true, ending: 'worse' }, ['worse'], now)
+  await store.trials.start({ ...details, id: `trl_${'b'.repeat(24)}`, prNumber: null, ramp: null }, by)
 }
 
 /** An alert with both secrets, a notice about the regressions, deliveries in different states, and a comment on a pull request. */

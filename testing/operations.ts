@@ -3,6 +3,7 @@ import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { generateSecret, newApiKey } from '../server/src/domain/access/api-key.ts'
 import { operator } from '../server/src/domain/access/audit.ts'
 import { createShare } from '../server/src/domain/access/share.ts'
+import { storeLiveTexts } from '../server/src/domain/delivery/live-text.ts'
 import type { RegressionFigures } from '../server/src/domain/regressions/regression.ts'
 import type { Delivery } from '../server/src/domain/repositories/delivery.ts'
 import {
@@ -15,7 +16,7 @@ import {
 import { addAlert, addDelivery } from './alerts.ts'
 import { GitRepository } from './git-repository.ts'
 import { deliveriesFrom } from './payloads/deliveries.ts'
-import { connectedScenario } from './scenario.ts'
+import { connectedScenario, type Scenario } from './scenario.ts'
 import type { Tenant, TestService } from './service.ts'
 import { createSigningKey, payloadFor, signPayload } from './vote-tokens.ts'
 
@@ -47,7 +48,7 @@ export function documentedOperations(document: Document): DocumentedOperation[] 
         method,
         operation,
         // The last one, because an example signal is a new one: 201 rather than 200.
-        success: responses.findLast(({ status }) => status < 400) as DocumentedOperation['success'],
+        success: responses.findLast(({ status }) => status < 300) as DocumentedOperation['success'],
         errors: responses.filter(({ status }) => status >= 400),
       }
     }),
@@ -95,7 +96,8 @@ export async function prepareRequest(
   service: TestService,
   { path, operation }: DocumentedOperation,
 ): Promise<PreparedRequest> {
-  const ofRepository = /\{(repository|hook)_id\}/.test(path) ? await connectedScenario(service) : null
+  const needsRepository = /\{(repository|hook|trial)_id\}|\/trials$/.test(path)
+  const ofRepository = needsRepository ? await connectedScenario(service) : null
   const tenant = ofRepository?.tenant ?? (await service.tenant('free', 'admin'))
   const { store, now } = service
   const entry = await tenant.recordEntry({ createdAt: Date.parse('2026-11-14T16:05:00.000Z') })
@@ -120,6 +122,17 @@ export async function prepareRequest(
     now,
     { keyId: key.id },
   )
+  if (/\/(delivery|text)$/.test(path)) {
+    // Its prompt has no file in git, so the text is given.
+    await store.liveTexts.updateSettings(organisation.id, { enabled: true }, now, operator)
+    const live = { promptId: tenant.prompt.id, entryId: entry.id, commitSha: entry.commitSha, blob: entry.commitSha }
+    await store.liveTexts.replace(organisation.id, [{ ...live, text: 'Answer politely.\n' }], [])
+  }
+  if (ofRepository !== null && path.includes('/trials')) {
+    await store.liveTexts.updateSettings(organisation.id, { enabled: true }, now, operator)
+    await storeLiveTexts(store, service.repositories, organisation.id, now)
+    await openPull(ofRepository, 41)
+  }
   const body = exampleOf(operation.requestBody?.content)
   const parameters: PreparedRequest['parameters'] = {
     prompt_id: tenant.prompt.publicId,
@@ -134,6 +147,15 @@ export async function prepareRequest(
   let sign: PreparedRequest['sign'] = () => ({})
   if (ofRepository !== null) {
     const { repository, forge, secret } = ofRepository
+    if (path.includes('{trial_id}')) {
+      const response = await service.app.inject({
+        method: 'POST',
+        url: '/api/v1/trials',
+        headers: tenant.headers,
+        payload: { pull: 41, share: 0.1 },
+      })
+      parameters.trial_id = response.json().data.id
+    }
     await ofRepository.deliver(forge.ping())
     const [delivery] = (await store.deliveries.list(repository, 1)) as [Delivery]
     Object.assign(parameters, { repository_id: repository.id, delivery_id: delivery.id, hook_id: repository.hookId })
@@ -171,6 +193,18 @@ function withLocalUrl(operationId: string, body: unknown, connected: GitReposito
   if (operationId === 'connectRepository') return { ...(body as object), url: createRepository().remote }
   // Another spelling of the URL, because one that does not change anything is no example.
   return operationId === 'updateRepository' ? { ...(body as object), url: `${connected?.remote}/` } : body
+}
+
+/** A pull request of a branch that changes the first prompt. */
+export async function openPull(scenario: Scenario, number: number, text = 'Be very kind.\n'): Promise<string> {
+  const { git, forge } = scenario
+  git.switchTo(`pull-${number}`, 'main')
+  git.commit(`Change ${number}`, { 'prompts/p.md': text })
+  const head = git.head()
+  git.push(`pull-${number}:refs/pull/${number}/head`)
+  git.switchTo('main')
+  await scenario.deliver(forge.pull({ action: 'opened', number, head, openedAt: '2026-11-02T10:00:00Z' }))
+  return head
 }
 
 function createRepository(): GitRepository {

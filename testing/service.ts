@@ -28,6 +28,7 @@ import type { OrganisationLimits, RequestObserver } from '../server/src/http/con
 import type { DemoApplication } from '../server/src/http/demo/routes.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../server/src/http/keys/last-used.ts'
 import { createJudge, type Judge, withJudge } from '../server/src/service/judge.ts'
+import { createLiveTextRounds } from '../server/src/service/live-texts.ts'
 import { openStore } from '../server/src/store/open.ts'
 import { closeOnTestEnd, onTestEnd } from './cleanup.ts'
 import type { Engine, TestDatabase } from './engines.ts'
@@ -51,6 +52,8 @@ export class TestService {
   alerts!: AlertService
   voters!: Voters
   judge!: Judge
+  /** Tests decide themselves when to store the texts that are live. */
+  storeLiveTexts!: () => Promise<void>
   /** The defaults, unless a test sets others before it opens the service. */
   limits = readConfig({}).requestLimits
   /** A test may change them at any time. */
@@ -92,6 +95,7 @@ export class TestService {
     }
     // Tests decide themselves when to sync.
     this.repositories = createRepositoryService(this.syncContext, idleWorker)
+    this.storeLiveTexts = createLiveTextRounds({ store, repositories: this.repositories, clock: () => this.now, log })
     this.voters = createVoters(this.store.organisations, this.syncContext.vault)
     this.alerts = createAlertService({
       store: this.store,

@@ -28,6 +28,10 @@ import {
   segments,
   shares,
   shifts,
+  type TextDelivery,
+  type Trials,
+  textDelivery,
+  trials,
   type Usage,
   usage,
   type Versions,
@@ -63,6 +67,8 @@ export class Promptledger {
   readonly regressions: Regressions
   readonly shifts: Shifts
   readonly shares: Shares
+  readonly trials: Trials
+  readonly textDelivery: TextDelivery
   readonly alerts: Alerts
   readonly organisation: Organisation
   readonly usage: Usage
@@ -88,6 +94,8 @@ export class Promptledger {
     this.regressions = regressions(service)
     this.shifts = shifts(service)
     this.shares = shares(service)
+    this.trials = trials(service)
+    this.textDelivery = textDelivery(service)
     this.alerts = alerts(service)
     this.organisation = organisation(service)
     this.usage = usage(service)

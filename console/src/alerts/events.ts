@@ -9,6 +9,11 @@ export const alertEvents: AlertEvent[] = [
   'limit.reached',
   'repository.failing',
   'repository.recovered',
+  'trial.started',
+  'trial.better',
+  'trial.worse',
+  'trial.stopped',
+  'trial.mismatch',
 ]
 
 export const eventLabels: Record<DeliveryEvent, string> = {
@@ -21,4 +26,9 @@ export const eventLabels: Record<DeliveryEvent, string> = {
   'limit.reached': 'The monthly limit is reached',
   'repository.failing': 'A repository cannot be synced',
   'repository.recovered': 'A repository is synced again',
+  'trial.started': 'A trial has started',
+  'trial.better': 'A trial found its candidate better',
+  'trial.worse': 'A trial found its candidate worse, and stopped',
+  'trial.stopped': 'A trial has ended',
+  'trial.mismatch': 'A trial cannot be judged',
 }

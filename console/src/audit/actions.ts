@@ -6,6 +6,7 @@ export const actionGroups: Record<string, Partial<Record<AuditAction, string>>> 
     'organisation.renamed': 'Organisation renamed',
     'organisation.plan_changed': 'Plan changed',
     'organisation.segments_changed': 'Segments changed',
+    'organisation.delivery_changed': 'Text delivery changed',
     'organisation.exported': 'Organisation exported',
     'organisation.imported': 'Organisation imported',
     'audit.chained': 'Audit log chained',
@@ -32,6 +33,9 @@ export const actionGroups: Record<string, Partial<Record<AuditAction, string>>> 
     'history.exported': 'History exported',
     'deployment.recorded': 'Deployment recorded',
     'regression.dismissed': 'Regression dismissed',
+    'trial.started': 'Trial started',
+    'trial.changed': 'Trial changed',
+    'trial.ended': 'Trial ended',
   },
   Signals: {
     'signal.retracted': 'Signal deleted',

@@ -92,8 +92,10 @@ function endOfDay(day: string): string | null {
 const roles: { role: Role; description: string }[] = [
   { role: 'ingest', description: 'Record signals, nothing else. For applications.' },
   { role: 'recorder', description: 'Record history entries, nothing else. For CI.' },
+  { role: 'delivery', description: 'Fetch the texts of prompts and read their history. For applications.' },
   { role: 'reader', description: 'Read prompts, history, signals and usage, and sign in.' },
   { role: 'standard', description: 'Also record and delete signals.' },
+  { role: 'deploy', description: 'Read, record deployments and run trials.' },
   { role: 'admin', description: 'Everything, including prompts, keys, repositories and alerts.' },
   { role: 'signing', description: 'Sign tokens for votes from browsers, nothing else. Makes no requests.' },
 ]

@@ -36,6 +36,15 @@ export function linksOf(message: Message, publicUrl: string): Link[] {
     case 'repository.failing':
     case 'repository.recovered':
       return [{ label: 'See the repository', url: `${publicUrl}/repositories/${message.repository.id}` }]
+    case 'trial.started':
+    case 'trial.better':
+    case 'trial.worse':
+    case 'trial.stopped':
+    case 'trial.mismatch':
+      return [
+        ...message.prompts.slice(0, 1).map(({ prompt }) => linkToPrompt(prompt, publicUrl)),
+        ...linkToPull({ prNumber: message.trial.prNumber, prUrl: message.prUrl }),
+      ]
     case 'alert.test':
       return [{ label: 'Open Promptledger', url: publicUrl }]
   }

@@ -22,6 +22,11 @@ const actions: Record<Message['event'], Severity | 'resolve'> = {
   'limit.reached': 'error',
   'repository.failing': 'warning',
   'repository.recovered': 'resolve',
+  'trial.started': 'info',
+  'trial.better': 'info',
+  'trial.worse': 'warning',
+  'trial.stopped': 'resolve',
+  'trial.mismatch': 'warning',
   'alert.test': 'info',
 }
 

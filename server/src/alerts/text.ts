@@ -5,11 +5,14 @@ import type {
   RepositoryMessage,
   ShiftMessage,
   ToldPrompt,
+  TrialMessage,
 } from '../domain/alerts/message.ts'
 import type { HistoryEntry } from '../domain/history/entry.ts'
 import { percent } from '../domain/impact/model/explanation.ts'
 import { possibleCause } from '../domain/shifts/explain-shift.ts'
 import { type Instant, isoTime } from '../domain/time.ts'
+import type { ArmFindings, TrialFindings } from '../domain/trials/findings.ts'
+import type { TrialEnding } from '../domain/trials/trial.ts'
 import { line } from './line.ts'
 import { type Link, linksOf, linkToChange, linkToDismiss, linkToPrompt } from './links.ts'
 
@@ -66,6 +69,12 @@ export function contentOf(message: Message, publicUrl: string): Content {
     case 'repository.failing':
     case 'repository.recovered':
       return { ...repositoryContent(message), links }
+    case 'trial.started':
+    case 'trial.better':
+    case 'trial.worse':
+    case 'trial.stopped':
+    case 'trial.mismatch':
+      return { ...trialContent(message), links }
     case 'alert.test':
       return {
         ...withoutPrompts,
@@ -215,6 +224,56 @@ function repositoryContent({ event, repository, error, since }: RepositoryMessag
       { label: 'Reason', text: line(error ?? 'unknown', 500) },
     ],
   }
+}
+
+function trialContent({ event, trial, prompts }: TrialMessage): ContentWithoutLinks {
+  const [first] = prompts
+  const subject = prompts.length === 1 ? quoted(first?.prompt.name ?? '') : `${count(prompts.length)} prompts`
+  const by = trial.prNumber === null ? reference(trial) : `pull request ${reference(trial)}`
+  const { findings } = trial
+  return {
+    ...withoutPrompts,
+    title: trialTitles[event](by, subject),
+    summary: trialSummaries[event](trial.ending),
+    facts: [
+      { label: 'Trial', text: trial.id },
+      { label: 'Share', text: percent(trial.share) },
+      { label: 'Started', text: `${timeOf(trial.startedAt)} by ${line(trial.startedBy, 80)}` },
+      ...(findings === null ? [] : [{ label: 'Positive', text: trialFigures(findings) }]),
+    ],
+  }
+}
+
+const trialTitles: Record<TrialMessage['event'], (by: string, subject: string) => string> = {
+  'trial.started': (by, subject) => `A trial of ${by} on ${subject} has started`,
+  'trial.better': (by, subject) => `In a trial, ${by} makes ${subject} better`,
+  'trial.worse': (by, subject) => `In a trial, ${by} made ${subject} worse`,
+  'trial.stopped': (by, subject) => `The trial of ${by} on ${subject} has ended`,
+  'trial.mismatch': (by, subject) => `The trial of ${by} on ${subject} cannot be judged`,
+}
+
+const endings: Record<TrialEnding, string> = {
+  worse: 'It was stopped, because it made things worse.',
+  live: 'Its text is live for everyone now.',
+  requested: 'Everyone gets the live version again.',
+  closed: 'Its pull request was closed. Everyone gets the live version again.',
+  gone: 'A prompt of it was deleted or is no longer delivered.',
+}
+
+const trialSummaries: Record<TrialMessage['event'], (ending: TrialEnding | null) => string> = {
+  'trial.started': () => 'Some users get its text now, chosen at random.',
+  'trial.better': () => 'Users chosen at random rate it higher than the live version. Merge it when you are ready.',
+  'trial.worse': () => 'Users chosen at random rate it lower than the live version, which everyone gets again.',
+  'trial.stopped': (ending) => endings[ending ?? 'requested'],
+  'trial.mismatch': () =>
+    'Users or votes do not come in the promised share. Check how units are passed, whether one version fails, and whether people still vote.',
+}
+
+/** Such as `85% of 1,204 with the live version, 60% of 310 with the candidate`. */
+export function trialFigures({ arms: { control, candidate } }: TrialFindings): string {
+  const rate = ({ voters, positive }: ArmFindings) =>
+    voters === 0 ? 'no votes' : `${percent(positive / voters)} of ${count(voters)}`
+  return `${rate(control)} with the live version, ${rate(candidate)} with the candidate`
 }
 
 /** Such as `85% → 60% (1,204 and 310 signals; between 21 and 29 points lower)`. */

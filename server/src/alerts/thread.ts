@@ -16,6 +16,12 @@ export function threadOf(message: Message): string {
     case 'repository.failing':
     case 'repository.recovered':
       return `repository/${message.repository.id}`
+    case 'trial.started':
+    case 'trial.better':
+    case 'trial.worse':
+    case 'trial.stopped':
+    case 'trial.mismatch':
+      return `trial/${message.trial.id}`
     case 'alert.test':
       return `test/${message.organisation.id}/${message.at}`
   }

@@ -5,6 +5,7 @@ import type {
   RepositoryMessage,
   ShiftMessage,
   ToldPrompt,
+  TrialMessage,
 } from '../domain/alerts/message.ts'
 import type { HistoryEntry } from '../domain/history/entry.ts'
 import { isoTime } from '../domain/time.ts'
@@ -40,6 +41,12 @@ function dataOf(message: Message, publicUrl: string): object {
     case 'repository.failing':
     case 'repository.recovered':
       return repositoryData(message, publicUrl)
+    case 'trial.started':
+    case 'trial.better':
+    case 'trial.worse':
+    case 'trial.stopped':
+    case 'trial.mismatch':
+      return trialData(message, publicUrl)
     case 'alert.test':
       return { alert: message.alert }
   }
@@ -120,5 +127,33 @@ function repositoryData(message: RepositoryMessage, publicUrl: string) {
     error,
     since: isoTime(since),
     links: { repository: link?.url },
+  }
+}
+
+function trialData({ trial, prUrl, prompts }: TrialMessage, publicUrl: string) {
+  const { findings } = trial
+  const armBody = (arm: 'control' | 'candidate') => {
+    const { exposures = 0, voters = 0, positive = 0 } = findings?.arms[arm] ?? {}
+    return { exposures, voters, rate: voters === 0 ? null : positive / voters }
+  }
+  return {
+    trial_id: trial.id,
+    commit_sha: trial.commitSha,
+    pr_number: trial.prNumber,
+    pr_url: prUrl,
+    repository_id: trial.repositoryId,
+    share: trial.share,
+    started_by: trial.startedBy,
+    started_at: isoTime(trial.startedAt),
+    ended_by: trial.ending,
+    control: armBody('control'),
+    candidate: armBody('candidate'),
+    difference: findings?.difference ?? null,
+    interval: findings?.interval ?? null,
+    prompts: prompts.map(({ prompt }) => ({
+      id: prompt.publicId,
+      name: prompt.name,
+      links: { prompt: linkToPrompt(prompt, publicUrl).url },
+    })),
   }
 }

@@ -7,6 +7,7 @@ import { alertEvents, deliveryEvents } from '../domain/alerts/event.ts'
 import type { Message } from '../domain/alerts/message.ts'
 import { noticeKinds, noticeStates } from '../domain/alerts/notice.ts'
 import type { ArchiveRow, LastIds, NumberedTable } from '../domain/archive/archive.ts'
+import { validUndelivered } from '../domain/delivery/settings.ts'
 import { validProductionEnvironments } from '../domain/deployments/production.ts'
 import { deploymentStates, wholeShare } from '../domain/deployments/state.ts'
 import { invalidField } from '../domain/errors.ts'
@@ -25,6 +26,7 @@ import { signalValues, validMetadata } from '../domain/signals/signal.ts'
 import { isVersionText, maxLabelLength } from '../domain/signals/version.ts'
 import { isLongerThan, validLine } from '../domain/text.ts'
 import { yearTenThousand } from '../domain/time.ts'
+import { isTrialId, trialEndings, trialStates } from '../domain/trials/trial.ts'
 import { decodeCandidates } from '../store/sql/shift-candidates.ts'
 import { checkPullDocument } from './pull-document.ts'
 
@@ -77,6 +79,8 @@ const hiddenStatus: Rule = (value, _context, field) => {
   if (Number(value) < -1 || Number(value) > 2) throw invalidField(field, 'must be the result of a check, -1 to 2')
 }
 
+const trialId = check(isTrialId, 'must be trl_ and 24 letters and digits')
+
 const candidates: Rule = (value, context, field) => {
   const { count, changes } = decodeCandidates(String(value))
   wholeNumber(count, context, field)
@@ -90,7 +94,14 @@ const candidates: Rule = (value, context, field) => {
 
 /** The rules for columns that are not covered by `defaultRule`, by table. */
 const rules: Record<string, Record<string, Rule>> = {
-  organisations: { name, plan: oneOf(plans), sealed_voter_key: sealed, segment_keys: segmentKeys },
+  organisations: {
+    name,
+    plan: oneOf(plans),
+    sealed_voter_key: sealed,
+    segment_keys: segmentKeys,
+    delivers: flag,
+    undelivered: check((text) => isTextList(text, validUndelivered), 'must be a JSON array of globs'),
+  },
   api_keys: {
     name,
     role: oneOf(roles),
@@ -203,10 +214,25 @@ const rules: Record<string, Record<string, Rule>> = {
     response: anyText,
     error: anyText,
   },
+  trials: {
+    trial_id: trialId,
+    commit_sha: sha,
+    state: oneOf(trialStates),
+    share,
+    shares: check(isJsonList, 'must be a JSON array'),
+    ramp: check(isJsonObject, 'must be a JSON object'),
+    verdict: oneOf(['better', 'worse']),
+    mismatch: flag,
+    findings: check(isJsonObject, 'must be a JSON object'),
+    started_by: name,
+    reason: oneOf(trialEndings),
+  },
+  trial_prompts: { trial_id: trialId, blob: sha, text: anyText },
+  trial_exposures: { trial_id: trialId, source: pattern(/^[\x21-\x7e]{1,64}$/, 'must be visible ASCII'), share },
   commit_places: { commit_sha: sha, anchor_sha: sha, checked_tip: sha, located: flag, seq: anyNumber },
   audit: {
     action: oneOf(auditActions),
-    subject_id: pattern(/^(?:[1-9]\d{0,14}|(?:pmt|alr|msg)_[0-9A-Za-z]{24})$/, 'must be the ID of a resource'),
+    subject_id: pattern(/^(?:[1-9]\d{0,14}|(?:pmt|alr|msg|trl)_[0-9A-Za-z]{24})$/, 'must be the ID of a resource'),
     details: check(isAuditDetails, 'must be a JSON object of texts and numbers'),
     seq: (value, _context, field) => {
       if (Number(value) < 1) throw invalidField(field, 'must be at least 1')
@@ -283,6 +309,14 @@ function check(isValid: (text: string) => boolean, problem: string): Rule {
 /** Whether git accepts the name as part of a ref, and takes it for nothing else. */
 function isBranchName(text: string): boolean {
   return /^[^-\s:~^?*[\\\p{Cc}][^\s:~^?*[\\\p{Cc}]*$/u.test(text) && !text.includes('..') && text.length <= 1_000
+}
+
+function isJsonList(text: string): boolean {
+  try {
+    return Array.isArray(JSON.parse(text))
+  } catch {
+    return false
+  }
 }
 
 function isJsonObject(text: string): boolean {

@@ -8,6 +8,7 @@ import type { AlertDeliveryStore } from './alerts/delivery.ts'
 import type { NoticeStore } from './alerts/notice.ts'
 import type { PullCommentStore } from './alerts/pull-comment.ts'
 import type { ArchiveStore } from './archive/archive.ts'
+import type { LiveTextStore } from './delivery/live-text.ts'
 import type { DeploymentStore } from './deployments/deployment.ts'
 import type { FactStore } from './history/facts.ts'
 import type { HistoryStore } from './history/history.ts'
@@ -24,6 +25,7 @@ import type { SealedSecretStore } from './repositories/secret-rotation.ts'
 import type { ShiftStore } from './shifts/shift.ts'
 import type { SignalStore } from './signals/signal.ts'
 import type { VoteStore } from './signals/votes.ts'
+import type { TrialStore } from './trials/trial.ts'
 
 /** Calls waiting for the database, which are answered in batches. */
 export interface QueueStats {
@@ -79,6 +81,8 @@ export interface Store {
   deliveries: DeliveryStore
   facts: FactStore
   deployments: DeploymentStore
+  liveTexts: LiveTextStore
+  trials: TrialStore
   drift: DriftStore
   rankings: RankingStore
   shifts: ShiftStore

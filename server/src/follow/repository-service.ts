@@ -11,6 +11,8 @@ import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
 import { backfill } from './backfill.ts'
 import { readEntryBlame } from './blame.ts'
+import { readBlobTexts } from './blob-texts.ts'
+import { readCandidate } from './candidate.ts'
 import { connectRepository } from './connect.ts'
 import { readContents } from './contents.ts'
 import { readEarliestText } from './earliest-text.ts'
@@ -90,6 +92,8 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
     blame: (entry) => readEntryBlame(context, entry),
     earliestText: (prompt, at) => readEarliestText(context, prompt, at),
     searchTexts: (...request) => searchTexts(context, ...request),
+    candidate: (...request) => readCandidate(context, ...request),
+    texts: (...request) => readBlobTexts(context, ...request),
     flush: rejected.flush,
   }
 }

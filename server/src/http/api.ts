@@ -7,6 +7,7 @@ import { alertRoutes } from './alerts/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { authenticate, authenticateSession } from './auth.ts'
 import type { Context } from './context.ts'
+import { deliveryRoutes } from './delivery/routes.ts'
 import { deploymentRoutes } from './deployments/routes.ts'
 import { notFound } from './errors.ts'
 import { historyRoutes } from './history/routes.ts'
@@ -25,6 +26,7 @@ import { shareRoutes } from './shares/routes.ts'
 import { shiftRoutes } from './shifts/routes.ts'
 import { signalRoutes } from './signals/routes.ts'
 import { textRoutes } from './texts/routes.ts'
+import { trialRoutes } from './trials/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 import { versionRoutes } from './versions/routes.ts'
 
@@ -87,6 +89,8 @@ export function api(context: Context) {
     await historyRoutes(context)(app)
     await versionRoutes(context)(app)
     await textRoutes(context)(app)
+    await deliveryRoutes(context)(app)
+    await trialRoutes(context)(app)
     await signalRoutes(context)(app)
     await impactRoutes(context)(app)
     await segmentRoutes(context)(app)

@@ -5,6 +5,7 @@ import { LimitError } from '../domain/limit-error.ts'
 import { AmbiguousPromptError } from '../domain/prompt-reference.ts'
 import { InboxFullError } from '../domain/repositories/delivery.ts'
 import type { Clock } from '../domain/time.ts'
+import { TrialRunsError } from '../domain/trials/trial.ts'
 import { type Answer, json } from './answer.ts'
 import { secondsUntilReset, toLimitBody } from './limit-reset.ts'
 
@@ -86,6 +87,7 @@ export function errorBody(error: DomainError): string {
 function detailsOf(error: DomainError): object | undefined {
   if (error instanceof LimitError) return toLimitBody(error)
   if (error instanceof EndedError) return { reason: error.reason }
+  if (error instanceof TrialRunsError) return { trial_id: error.trialId }
   return error instanceof AmbiguousPromptError ? { prompt_ids: error.ids } : undefined
 }
 

@@ -16,7 +16,7 @@ export function idParameter(text: string): number {
 }
 
 /** A public ID from the path, such as `alr_…`. Anything else is a 404, like an unknown ID. */
-export function publicIdParameter(prefix: 'alr' | 'msg', text: string): string {
+export function publicIdParameter(prefix: 'alr' | 'msg' | 'trl', text: string): string {
   if (!/^[a-z]{3}_[0-9A-Za-z]{24}$/.test(text) || !text.startsWith(prefix)) throw notFound()
   return text
 }

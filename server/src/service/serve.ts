@@ -15,6 +15,7 @@ import { openAlertService, openReportOnPull, openSendMessage } from './alerts.ts
 import { type FirstRun, firstRun } from './first-run.ts'
 import { createJudge, type JudgeContext, startJudge, withJudge } from './judge.ts'
 import { addressOf, listen } from './listen.ts'
+import { startLiveTexts } from './live-texts.ts'
 import { createLogger } from './log.ts'
 import { startLoop } from './loop.ts'
 import { type MetricsServer, startMetricsServer } from './metrics.ts'
@@ -22,6 +23,7 @@ import { startNotifier } from './notifier.ts'
 import { startRetention } from './retention.ts'
 import { type Running, stopOnSignal, stopService } from './shutdown.ts'
 import { openSyncContext } from './sync-context.ts'
+import { startTrialJudge } from './trials.ts'
 import { createWorkerProcess, type WorkerProcess } from './worker/process.ts'
 import { limitYoungGeneration } from './young-generation.ts'
 
@@ -97,6 +99,8 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
     syncWorker,
     retention: null,
     judge: null,
+    liveTexts: null,
+    trials: null,
     notifier: null,
     metricsServer: null,
     lastUsedFlusher: startFlushing(lastUsed, log),
@@ -120,6 +124,8 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
   const { signalRetentionDays: days } = config
   if (days !== null) running.retention = startRetention(store.signals, days, Date.now, log)
   running.judge = startJudge(judge, judging)
+  running.liveTexts = startLiveTexts({ ...judging, repositories })
+  running.trials = startTrialJudge(judging)
   running.notifier = startNotifier({
     ...alerting,
     send: openSendMessage(config, alerting),
@@ -140,6 +146,8 @@ function withWorkerProcess(repositories: RepositoryService, worker: WorkerProces
     // An entry without a repository has no texts in git, so it must not start the process.
     earliestText: (prompt, at) => worker.call('earliestText', prompt, at),
     searchTexts: (...request) => worker.call('searchTexts', ...request),
+    texts: (...request) => worker.call('texts', ...request),
+    candidate: (...request) => worker.call('candidate', ...request),
     blame: (entry) => (entry.repositoryId === null ? repositories.blame(entry) : worker.call('blame', entry)),
     contents: (entry) => (entry.repositoryId === null ? repositories.contents(entry) : worker.call('contents', entry)),
   }

@@ -18,6 +18,8 @@ export interface Running {
   syncWorker: Stoppable & { end(): Promise<void> }
   retention: Stoppable | null
   judge: Stoppable | null
+  liveTexts: Stoppable | null
+  trials: Stoppable | null
   notifier: RunningNotifier | null
   metricsServer: Stoppable | null
   lastUsedFlusher: Stoppable
@@ -55,8 +57,21 @@ export function stopOnSignal(running: Running, log: Logger): void {
  * flushed, and the database, which all of these use, closes last.
  */
 export async function stopService(running: Running): Promise<void> {
-  const { app, syncWorker, retention, judge, notifier, metricsServer, lastUsedFlusher, repositories, store } = running
-  const backgroundStopped = Promise.all([syncWorker.stop(), retention?.stop(), judge?.stop(), notifier?.stop()])
+  const {
+    app,
+    syncWorker,
+    retention,
+    judge,
+    liveTexts,
+    trials,
+    notifier,
+    metricsServer,
+    lastUsedFlusher,
+    repositories,
+    store,
+  } = running
+  const background = [syncWorker, retention, judge, liveTexts, trials, notifier]
+  const backgroundStopped = Promise.all(background.map((part) => part?.stop()))
   setTimeout(() => app.server.closeAllConnections(), cutConnectionsAfterMs).unref()
   await app.close()
   await Promise.all([backgroundStopped, metricsServer?.stop()])

@@ -21,6 +21,11 @@ describe('The words of a message', () => {
       'limit.reached': 'Acme has reached its limit of signals for November 2026',
       'repository.failing': 'https://github.com/acme/prompts.git does not sync',
       'repository.recovered': 'https://github.com/acme/prompts.git syncs again',
+      'trial.started': 'A trial of pull request #42 on “support/refund-reply” has started',
+      'trial.better': 'In a trial, pull request #42 makes “support/refund-reply” better',
+      'trial.worse': 'In a trial, pull request #42 made “support/refund-reply” worse',
+      'trial.stopped': 'The trial of pull request #42 on “support/refund-reply” has ended',
+      'trial.mismatch': 'The trial of pull request #42 on “support/refund-reply” cannot be judged',
       'alert.test': 'Test message from Promptledger',
     })
   })

@@ -16,7 +16,8 @@ import { generateSecret, type Role, requestRoles } from '../../src/domain/access
 
 /** The roles that each operation accepts. A new operation must be added here before the tests pass. */
 const signalSenders: Role[] = ['ingest', 'standard', 'admin']
-const readers: Role[] = ['reader', 'standard', 'admin']
+const readers: Role[] = ['reader', 'standard', 'deploy', 'admin']
+const deliverers: Role[] = ['delivery', ...readers]
 const admins: Role[] = ['admin']
 const acceptedRoles: Record<string, Role[]> = {
   createSignal: signalSenders,
@@ -35,7 +36,16 @@ const acceptedRoles: Record<string, Role[]> = {
   getSession: readers,
   getTimelineEntry: readers,
   getUsage: readers,
-  listHistory: readers,
+  getDelivery: deliverers,
+  getPromptText: deliverers,
+  getDeliverySettings: ['admin'],
+  updateDeliverySettings: ['admin'],
+  startTrial: ['deploy', 'admin'],
+  updateTrial: ['deploy', 'admin'],
+  listTrials: readers,
+  getTrial: readers,
+  recordExposures: ['delivery', 'standard', 'deploy', 'admin'],
+  listHistory: deliverers,
   listImpact: readers,
   listPromptDeployments: readers,
   listPromptRegressions: readers,
@@ -77,8 +87,8 @@ const acceptedRoles: Record<string, Role[]> = {
   listRepositories: admins,
   previewErasure: admins,
   recordHistory: ['recorder', 'admin'],
-  recordPromptDeployment: ['recorder', 'admin'],
-  recordRepositoryDeployment: ['recorder', 'admin'],
+  recordPromptDeployment: ['recorder', 'deploy', 'admin'],
+  recordRepositoryDeployment: ['recorder', 'deploy', 'admin'],
   redeliver: admins,
   removeAlert: admins,
   renameOrganisation: admins,
@@ -108,6 +118,7 @@ const unknownIds: PreparedRequest['parameters'] = {
   regression_id: 987654321,
   share_id: 987654321,
   alert_id: `alr_${'0'.repeat(24)}`,
+  trial_id: `trl_${'0'.repeat(24)}`,
   message_id: `msg_${'0'.repeat(24)}`,
 }
 

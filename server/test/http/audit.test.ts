@@ -30,6 +30,9 @@ const actionOf: Record<string, AuditAction> = {
   deletePrompt: 'prompt.deleted',
   declareSegments: 'organisation.segments_changed',
   declarePromptSegments: 'prompt.segments_changed',
+  updateDeliverySettings: 'organisation.delivery_changed',
+  startTrial: 'trial.started',
+  updateTrial: 'trial.changed',
   connectRepository: 'repository.connected',
   updateRepository: 'repository.updated',
   disconnectRepository: 'repository.disconnected',
@@ -54,6 +57,7 @@ const actionOf: Record<string, AuditAction> = {
 
 /** Operations without an audit entry: they record signals, start a sync, sign out, or read. */
 const unaudited = [
+  'recordExposures',
   'createSignal',
   'createSignals',
   'createVote',
@@ -165,6 +169,10 @@ onOneEngine('The audit log', (engine) => {
       [
         'organisation.segments_changed',
         () => store.segments.setForOrganisation(tenant.organisation.id, ['a'], now, operator),
+      ],
+      [
+        'organisation.delivery_changed',
+        () => store.liveTexts.updateSettings(tenant.organisation.id, { enabled: true }, now, operator),
       ],
       ['prompt.deleted', () => store.prompts.delete(tenant.prompt, now, operator)],
       ['repository.disconnected', () => store.repositories.disconnect(repository, now, operator)],
@@ -355,6 +363,7 @@ onOneEngine('The audit log', (engine) => {
       'organisation.imported',
       'secrets.reencrypted',
       'signals.imported',
+      'trial.ended',
     ]
     const seen = [...rows.map(({ action }) => action), ...elsewhere]
     assert.deepEqual(seen.sort(), auditActions.toSorted())

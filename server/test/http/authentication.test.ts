@@ -243,12 +243,14 @@ onEachEngine('Authentication', (engine) => {
     })
   })
 
-  test('standard and admin keys can create signals and read history, ingest keys only create, and reader keys only read', async () => {
+  test('standard and admin keys can create signals and read history, ingest keys only create, and delivery, reader and deploy keys only read', async () => {
     const expected = [
       ['ingest', 201, 403],
       ['recorder', 403, 403],
+      ['delivery', 403, 200],
       ['reader', 403, 200],
       ['standard', 201, 200],
+      ['deploy', 403, 200],
       ['admin', 201, 200],
     ] as const
     for (const [role, signal, history] of expected) {

@@ -234,7 +234,11 @@ onOneEngine('API keys', (engine) => {
       ['', '{"name":"\\ud800"}', /^name must be valid Unicode/],
       ['', { name: 'x'.repeat(201) }, /^name must be at most 200 characters/],
       ['', { name: null }, /^name must be a string/],
-      ['', { role: 'owner' }, /^role must be "ingest", "recorder", "reader", "standard", "admin" or "signing"/],
+      [
+        '',
+        { role: 'owner' },
+        /^role must be "ingest", "recorder", "delivery", "reader", "standard", "deploy", "admin" or "signing"/,
+      ],
       ['', { role: ['admin'] }, /^role must be /],
       ['', { prompts: '' }, /^prompts must not be empty/],
       ['', { prompts: 7 }, /^prompts must be a string or null/],

@@ -284,6 +284,11 @@ const invalidInputs: Record<string, Partial<PreparedRequest>> = {
   listPromptRegressions: { query: { state: 'gone' } },
   listShifts: { query: { cause: 'weather' } },
   listPromptShifts: { query: { cause: 'weather' } },
+  getDelivery: { query: { prompts: '*a'.repeat(11) } },
+  getPromptText: { query: { unit: '' } },
+  startTrial: { body: { pull: 41, share: 1.1 } },
+  listTrials: { query: { state: 'gone' } },
+  updateDeliverySettings: { body: { except: ['*a'.repeat(11)] } },
 }
 
 /** Puts the resource into a state in which the operation gets the documented 409. */
@@ -313,6 +318,15 @@ const conflicts: Record<
   rotateAlertSecret: ({ url }, { parameters }) =>
     queryRows(url, `update alerts set channel = 'slack' where public_id = '${parameters.alert_id}'`),
   rotateKey: ({ store, now }, { parameters }) => store.keys.revoke(Number(parameters.key_id), now, operator),
+  getDelivery: turnDeliveryOff,
+  getPromptText: turnDeliveryOff,
+  startTrial: (service, prepared, operation) => sendRequest(service, operation, prepared),
+  updateTrial: (service, prepared, operation) =>
+    sendRequest(service, operation, { ...prepared, body: { state: 'ended' } }),
+}
+
+async function turnDeliveryOff({ store, now }: TestService, { tenant }: PreparedRequest): Promise<void> {
+  await store.liveTexts.updateSettings(tenant.organisation.id, { enabled: false }, now, operator)
 }
 
 async function takeName({ store, now }: TestService, { tenant, body }: PreparedRequest): Promise<void> {
@@ -409,7 +423,7 @@ function withoutIds(body: ErrorBody): unknown {
   return JSON.parse(
     JSON.stringify(body)
       .replaceAll(/(?<=[Kk]ey )\d+/g, '0')
-      .replaceAll(/pmt_[0-9A-Za-z]{24}/g, 'pmt_'),
+      .replaceAll(/(pmt|trl)_[0-9A-Za-z]{24}/g, '$1_'),
   )
 }
 

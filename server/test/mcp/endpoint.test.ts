@@ -65,8 +65,10 @@ onOneEngine('The endpoint for agents', (engine) => {
     assert.deepEqual(Object.fromEntries(statuses), {
       ingest: 403,
       recorder: 403,
+      delivery: 403,
       reader: 200,
       standard: 200,
+      deploy: 200,
       admin: 200,
     })
   })

@@ -21,6 +21,8 @@ from .async_generated import (
     AsyncSession,
     AsyncShares,
     AsyncShifts,
+    AsyncTextDelivery,
+    AsyncTrials,
     AsyncUsage,
     AsyncVersions,
     AsyncVotes,
@@ -53,6 +55,8 @@ class AsyncPromptledger:
     regressions: AsyncRegressions
     shifts: AsyncShifts
     shares: AsyncShares
+    trials: AsyncTrials
+    text_delivery: AsyncTextDelivery
     alerts: AsyncAlerts
     organisation: AsyncOrganisation
     usage: AsyncUsage
@@ -116,6 +120,8 @@ class AsyncPromptledger:
         self.regressions = AsyncRegressions(ledger, threads)
         self.shifts = AsyncShifts(ledger, threads)
         self.shares = AsyncShares(ledger, threads)
+        self.trials = AsyncTrials(ledger, threads)
+        self.text_delivery = AsyncTextDelivery(ledger, threads)
         self.alerts = AsyncAlerts(ledger, threads)
         self.organisation = AsyncOrganisation(ledger, threads)
         self.usage = AsyncUsage(ledger, threads)

@@ -24,6 +24,8 @@ from .generated import (
     Session,
     Shares,
     Shifts,
+    TextDelivery,
+    Trials,
     Usage,
     Versions,
     Votes,
@@ -60,6 +62,8 @@ class Promptledger:
     regressions: Regressions
     shifts: Shifts
     shares: Shares
+    trials: Trials
+    text_delivery: TextDelivery
     alerts: Alerts
     organisation: Organisation
     usage: Usage
@@ -116,6 +120,8 @@ class Promptledger:
         self.regressions = Regressions(transport)
         self.shifts = Shifts(transport)
         self.shares = Shares(transport)
+        self.trials = Trials(transport)
+        self.text_delivery = TextDelivery(transport)
         self.alerts = Alerts(transport)
         self.organisation = Organisation(transport)
         self.usage = Usage(transport)

@@ -10,7 +10,7 @@ import type { Actor } from './audit.ts'
 import type { Plan } from './plan.ts'
 
 /** The roles of keys that authenticate requests. */
-export const requestRoles = ['ingest', 'recorder', 'reader', 'standard', 'admin'] as const
+export const requestRoles = ['ingest', 'recorder', 'delivery', 'reader', 'standard', 'deploy', 'admin'] as const
 
 /** A key with the role `signing` authenticates no request: it signs the tokens that pages vote with. */
 export const roles = [...requestRoles, 'signing'] as const
@@ -18,7 +18,10 @@ export const roles = [...requestRoles, 'signing'] as const
 export type Role = (typeof roles)[number]
 
 /** The roles that may read everything of the organisation, except what only admins see. */
-export const readerRoles = ['reader', 'standard', 'admin'] as const satisfies Role[]
+export const readerRoles = ['reader', 'standard', 'deploy', 'admin'] as const satisfies Role[]
+
+/** The roles that may fetch the texts of prompts for an application, and read the history of those prompts. */
+export const deliveryRoles = ['delivery', ...readerRoles] as const satisfies Role[]
 
 export interface ApiKey {
   id: number

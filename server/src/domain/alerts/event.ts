@@ -8,6 +8,11 @@ export const alertEvents = [
   'limit.reached',
   'repository.failing',
   'repository.recovered',
+  'trial.started',
+  'trial.better',
+  'trial.worse',
+  'trial.stopped',
+  'trial.mismatch',
 ] as const
 
 export type AlertEvent = (typeof alertEvents)[number]

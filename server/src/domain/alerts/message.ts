@@ -2,13 +2,14 @@ import type { HistoryEntry } from '../history/entry.ts'
 import type { Prompt } from '../prompt.ts'
 import type { RegressionState } from '../regressions/regression.ts'
 import type { Instant } from '../time.ts'
+import type { Trial } from '../trials/trial.ts'
 import type { DeliveryEvent } from './event.ts'
 
 /**
  * What one delivery says, whatever the channel. Stored as JSON without comments of users: they are read again for each attempt, so
  * that erased ones are not sent.
  */
-export type Message = RegressionMessage | ShiftMessage | LimitMessage | RepositoryMessage | TestMessage
+export type Message = RegressionMessage | ShiftMessage | LimitMessage | RepositoryMessage | TrialMessage | TestMessage
 
 interface MessageOf<Event extends DeliveryEvent | 'alert.test'> {
   event: Event
@@ -82,6 +83,16 @@ export interface RepositoryMessage extends MessageOf<'repository.failing' | 'rep
   /** Null if it recovered. */
   error: string | null
   since: Instant
+}
+
+export interface TrialMessage
+  extends MessageOf<'trial.started' | 'trial.better' | 'trial.worse' | 'trial.stopped' | 'trial.mismatch'> {
+  trial: Pick<
+    Trial,
+    'id' | 'repositoryId' | 'prNumber' | 'commitSha' | 'share' | 'startedBy' | 'startedAt' | 'ending' | 'findings'
+  >
+  prUrl: string | null
+  prompts: { prompt: Pick<Prompt, 'publicId' | 'name'> }[]
 }
 
 /** What "send a test" sends. */

@@ -8,7 +8,7 @@ import type { Message } from './message.ts'
 import type { EarlierDelivery } from './telling.ts'
 
 /** What people can be told about. */
-export const noticeKinds = ['regression', 'shift', 'limit', 'repository'] as const
+export const noticeKinds = ['regression', 'shift', 'limit', 'repository', 'trial'] as const
 
 export type NoticeKind = (typeof noticeKinds)[number]
 
@@ -23,7 +23,7 @@ export interface Notice {
   kind: NoticeKind
   /**
    * What it is about, once per organisation and kind: `pull/<hook ID>/<number>` or `commit/<sha>` for a change, `at/<time>` for a
-   * shift, `<month>/near` or `<month>/reached` for a limit, and the hook ID of a repository.
+   * shift, `<month>/near` or `<month>/reached` for a limit, the hook ID of a repository, and `<trial>/<event>` for a trial.
    */
   subject: string
   state: NoticeState

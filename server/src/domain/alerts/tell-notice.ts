@@ -5,7 +5,7 @@ import { type Instant, monthStart, nextMonthStart } from '../time.ts'
 import { type Alert, maxAlerts } from './alert.ts'
 import { composeRegressionMessage, composeShiftMessage, titleOf } from './compose.ts'
 import { generateDeliveryId } from './delivery.ts'
-import type { Message, RegressionMessage, RepositoryMessage } from './message.ts'
+import type { Message, RegressionMessage, RepositoryMessage, TrialMessage } from './message.ts'
 import type { DecidedDelivery, Notice, NoticedDelivery, NoticedRegression } from './notice.ts'
 import { isReportedOnPull } from './pull-comment.ts'
 import { fallTime, isSameFall, maxFallAgeMs, monthName } from './scans.ts'
@@ -20,9 +20,13 @@ import {
   tellOfRegressions,
   tellOfRepository,
   tellOfShift,
+  tellOfTrial,
 } from './telling.ts'
 
-export type TellingStores = Pick<Store, 'alerts' | 'notices' | 'organisations' | 'repositories' | 'facts'>
+export type TellingStores = Pick<
+  Store,
+  'alerts' | 'notices' | 'organisations' | 'repositories' | 'facts' | 'trials' | 'prompts'
+>
 
 /** Decides about one listener, and says it. */
 interface Notifier {
@@ -86,6 +90,8 @@ function openNotifier(facts: Facts): Promise<Notifier> {
       return notifierOfShift(facts)
     case 'limit':
       return notifierOfLimit(facts)
+    case 'trial':
+      return notifierOfTrial(facts)
   }
 }
 
@@ -189,6 +195,36 @@ async function notifierOfLimit({ stores, notice, organisation, planLimits, now }
       if (limit === null) return null
       const used = usage.get(month) ?? 0
       return { event, at: now, organisation, month: monthName(month), limit, used, resetsAt: nextMonthStart(month) }
+    },
+  }
+}
+
+async function notifierOfTrial({ stores, notice, organisation, now }: Facts): Promise<Notifier> {
+  const { organisationId, openedAt, subject } = notice
+  const [id = '', name] = subject.split('/')
+  const trial = await stores.trials.find(organisationId, id)
+  const promptIds = trial?.prompts.map(({ prompt }) => prompt.id) ?? []
+  const prompts = await stores.prompts.withIds(organisationId, promptIds)
+  const repository = trial === null ? null : await stores.repositories.find(trial.repositoryId)
+  const pulls =
+    trial === null || trial.prNumber === null || repository === null
+      ? []
+      : await stores.facts.pulls(repository, [trial.prNumber])
+  const event = `trial.${name}` as TrialMessage['event']
+  return {
+    tellsPull: false,
+    decide: (listener, earlier) => tellOfTrial(event, { openedAt, prompts }, listener, earlier),
+    compose() {
+      if (trial === null) return null
+      const { repositoryId, prNumber, commitSha, share, startedBy, startedAt, ending, findings } = trial
+      return {
+        event,
+        at: now,
+        organisation,
+        trial: { id, repositoryId, prNumber, commitSha, share, startedBy, startedAt, ending, findings },
+        prUrl: pulls[0]?.url ?? null,
+        prompts: prompts.map(({ publicId, name }) => ({ prompt: { publicId, name } })),
+      }
     },
   }
 }

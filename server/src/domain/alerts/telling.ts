@@ -5,6 +5,7 @@ import type { AlertRules, Channel } from './alert.ts'
 import { defaultHold, isCertainEnough } from './certainty.ts'
 import type { AlertDeliveryState } from './delivery.ts'
 import { alertEvents, type DeliveryEvent } from './event.ts'
+import type { TrialMessage } from './message.ts'
 
 /** Whom a notice may be told to: an alert, or the pull request. */
 export interface Listener extends Omit<AlertRules, 'name'> {
@@ -209,6 +210,20 @@ export function tellOfLimit(
 ): Telling {
   const isWanted = listener.events.includes(event) && openedAt >= listener.createdAt
   if (!isWanted || earlier.length > 0) return nothing
+  return { ...nothing, queue: { event, repeat: 0, ids: [], unsent: null } }
+}
+
+/** Decides whether one listener is told about an event of a trial, once. */
+export function tellOfTrial(
+  event: TrialMessage['event'],
+  notice: { openedAt: Instant; prompts: readonly PromptNames[] },
+  listener: Listener,
+  earlier: readonly EarlierDelivery[],
+): Telling {
+  const { openedAt, prompts } = notice
+  const isWanted = listener.events.includes(event) && openedAt >= listener.createdAt
+  const isHeard = prompts.some((prompt) => matchesPromptGlob(listener.prompts, prompt))
+  if (!isWanted || !isHeard || earlier.length > 0) return nothing
   return { ...nothing, queue: { event, repeat: 0, ids: [], unsent: null } }
 }
 

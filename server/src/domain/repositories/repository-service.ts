@@ -31,6 +31,10 @@ export interface RepositoryService {
   earliestText(prompt: Prompt, at: Instant): Promise<EarliestText | null>
   /** Looks for a phrase in these blobs, in order, for about `maxMs`, and at least in one of them. */
   searchTexts(repositoryId: number, blobs: string[], phrase: string, maxMs: number): Promise<FoundTexts>
+  /** The texts of these blobs that git has. */
+  texts(repositoryId: number, blobs: string[], maxBytes: number): Promise<BlobTexts>
+  /** What a pull request, by its number, or a commit would change. `closed` if the pull request is merged or closed. */
+  candidate(repositoryId: number, pullOrCommit: number | string): Promise<Candidate | 'unknown' | 'closed'>
   /** Stores counts of rejected webhook requests that are still only in memory. */
   flush(): Promise<void>
 }
@@ -158,6 +162,23 @@ export interface FoundTexts {
   excerpts: Map<string, Excerpt>
   /** Those that git does not have, or that are too large. */
   unreadable: string[]
+}
+
+/** A commit that may be tried. */
+export interface Candidate {
+  commitSha: string
+  /** The IDs of the texts of prompts in the commit, by path. */
+  blobs: Map<string, string>
+  /** The paths of prompts that differ from where the commit left the default branch. */
+  changed: string[]
+  /** Whether the default branch has the commit. */
+  isMerged: boolean
+}
+
+export interface BlobTexts {
+  texts: Map<string, string>
+  /** Blobs of more bytes than asked for, and those that are no text. */
+  tooLarge: string[]
 }
 
 export interface EarliestText {

@@ -16,7 +16,7 @@ import {
   type TestedAlert,
 } from '../../domain/alerts/alert-service.ts'
 import type { ListedAlertDelivery } from '../../domain/alerts/delivery.ts'
-import type { Message } from '../../domain/alerts/message.ts'
+import type { Message, ToldPrompt } from '../../domain/alerts/message.ts'
 import { defaultRules } from '../../domain/alerts/rules.ts'
 import { hour, isoTime, minute, timeOrNull } from '../../domain/time.ts'
 
@@ -121,6 +121,6 @@ function promptsOf(message: Message): AlertDeliveryBody['prompts'] {
   return message.prompts.slice(0, maxPrompts).map((told) => ({
     id: told.prompt.publicId,
     name: told.prompt.name,
-    regression_id: 'regressionId' in told ? told.regressionId : null,
+    regression_id: 'regressionId' in told ? (told as ToldPrompt).regressionId : null,
   }))
 }

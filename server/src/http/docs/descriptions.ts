@@ -12,7 +12,7 @@ that fails a check changes nothing. Every error has the same body: \`error.code\
 Lists are paginated. \`page\` starts at 1, \`limit\` defaults to 25 and is at most 100, and \`pagination\` has the totals.
 
 Every key has a role. \`ingest\` can only create signals: use it in applications. \`recorder\` can only record history entries and
-deployments: use it in CI. \`reader\` can only read. \`standard\` can create signals, read, and delete signals. \`admin\` can also record history and
+deployments: use it in CI. \`delivery\` fetches the texts of prompts for an application. \`reader\` can only read. \`deploy\` can also record deployments and run trials. \`standard\` can create signals, read, and delete signals. \`admin\` can also record history and
 deployments, manage prompts, keys, repositories and alerts, erase signals, and read the audit log. A key can be limited to the prompts that match a glob; all other
 prompts are not found.
 
@@ -25,6 +25,11 @@ export const tags: Document['tags'] = [
   { name: 'Prompts', description: 'The prompts of your organisation. Each has a public ID that starts with `pmt_`.' },
   { name: 'History', description: 'Who changed a prompt, when, and how the change went live.' },
   { name: 'Deployments', description: 'Which version is live, where that is known from deployments.' },
+  { name: 'Text delivery', description: 'The live texts of prompts, for applications that fetch them.' },
+  {
+    name: 'Trials',
+    description: 'Pull requests that some users get before they are merged, and what they think of them.',
+  },
   { name: 'Signals', description: "User feedback on a prompt's output: positive or negative." },
   { name: 'Impact', description: 'Which changes made user feedback better or worse.' },
   {

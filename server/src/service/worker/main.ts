@@ -65,7 +65,10 @@ async function start(config: Config): Promise<Started> {
   const metrics = createWorkerMetrics(gitRuns)
   const context = await openSyncContext(config, metrics.instrument(store), log)
   const worker = startWorker(context)
-  const { connect, update, contents, blame, earliestText, searchTexts } = createRepositoryService(context, worker)
+  const { connect, update, contents, blame, earliestText, searchTexts, texts, candidate } = createRepositoryService(
+    context,
+    worker,
+  )
   return {
     worker,
     calls: {
@@ -75,6 +78,8 @@ async function start(config: Config): Promise<Started> {
       blame,
       earliestText,
       searchTexts,
+      texts,
+      candidate,
       metrics: async () => metrics.families(),
       stop: worker.stop,
     },

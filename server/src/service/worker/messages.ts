@@ -12,6 +12,8 @@ export interface WorkerCalls {
   blame: RepositoryService['blame']
   earliestText: RepositoryService['earliestText']
   searchTexts: RepositoryService['searchTexts']
+  texts: RepositoryService['texts']
+  candidate: RepositoryService['candidate']
   /** The counts of this process since it started. */
   metrics(): Promise<Family[]>
   /** Stops syncing. The other calls still work. */

@@ -15,6 +15,7 @@ import { sqlErasure } from '../sql/erasure.ts'
 import { sqlFacts } from '../sql/facts.ts'
 import { sqlHistory } from '../sql/history.ts'
 import { sqlKeys } from '../sql/keys.ts'
+import { sqlLiveTexts } from '../sql/live-texts.ts'
 import { sqlNotices } from '../sql/notices.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
 import { sqlPrompts } from '../sql/prompts.ts'
@@ -31,6 +32,7 @@ import { sqlSignalDeletion } from '../sql/signal-deletion.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
 import { sqlSignals } from '../sql/signals.ts'
 import { sqlSweep } from '../sql/sweep.ts'
+import { sqlTrials } from '../sql/trials.ts'
 import { postgresArchive } from './archive.ts'
 import { openPostgres } from './database.ts'
 import { postgresSignalScan } from './erasure.ts'
@@ -120,6 +122,8 @@ export async function openPostgresStore(
     deliveries: sqlDeliveries(database),
     facts: sqlFacts(database),
     deployments: sqlDeployments(database),
+    liveTexts: sqlLiveTexts(database),
+    trials: sqlTrials(database),
     drift: sqlDrift(database),
     rankings: sqlRankings(database),
     shifts: sqlShifts(database),

@@ -1,3 +1,4 @@
+import type { NoticeKind } from '../../domain/alerts/notice.ts'
 import type { Instant } from '../../domain/time.ts'
 import { requireRow, type Statement, statement } from './database.ts'
 
@@ -33,6 +34,15 @@ export function openNotice(organisationId: number, regressionId: number, at: Ins
       ),
     ],
   }
+}
+
+/** Opens a notice about anything but a regression. One that is open stays as it is. */
+export function openNoticeOf(organisationId: number, kind: NoticeKind, subject: string, at: Instant): Statement {
+  return statement(
+    `insert into notices (organisation_id, kind, subject, state, opened_at, due_at) values (?, ?, ?, 'open', ?, ?)
+     on conflict (organisation_id, kind, subject) do update set ${reopened} where notices.state <> 'open'`,
+    [organisationId, kind, subject, at, at],
+  )
 }
 
 export const reopened = `round = notices.round + (case when notices.state = 'open' then 0 else 1 end),

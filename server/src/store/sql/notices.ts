@@ -16,7 +16,7 @@ import type {
 import type { Instant } from '../../domain/time.ts'
 import { type Database, type Row, type Statement, statement } from './database.ts'
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
-import { reopened } from './notice-changes.ts'
+import { openNoticeOf, reopened } from './notice-changes.ts'
 import { columns as regressionColumns, toRegression } from './regression-rows.ts'
 import { hasNoChange, columns as shiftColumns, toShift } from './shifts.ts'
 
@@ -82,13 +82,7 @@ export function sqlNotices(database: Database): NoticeStore {
     },
 
     async open(organisationId, kind, subject, at) {
-      await database.write([
-        statement(
-          `insert into notices (organisation_id, kind, subject, state, opened_at, due_at) values (?, ?, ?, 'open', ?, ?)
-           on conflict (organisation_id, kind, subject) do update set ${reopened} where notices.state <> 'open'`,
-          [organisationId, kind, subject, at, at],
-        ),
-      ])
+      await database.write([openNoticeOf(organisationId, kind, subject, at)])
     },
 
     async followRepositories(at) {

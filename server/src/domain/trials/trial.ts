@@ -1,0 +1,194 @@
+import type { Actor } from '../access/audit.ts'
+import { DomainError, invalidField } from '../errors.ts'
+import type { PageRequest } from '../page.ts'
+import type { Prompt } from '../prompt.ts'
+import { randomBase62 } from '../random.ts'
+import type { Instant } from '../time.ts'
+import type { Arm } from './assignment.ts'
+import type { TrialFindings } from './findings.ts'
+
+export const trialStates = ['running', 'paused', 'ended'] as const
+
+export type TrialState = (typeof trialStates)[number]
+
+/** Why a trial ended: it made things worse, it was merged, its pull request was closed, someone ended it, or a prompt of it is gone. */
+export const trialEndings = ['worse', 'live', 'closed', 'requested', 'gone'] as const
+
+export type TrialEnding = (typeof trialEndings)[number]
+
+/** A commit that some of the users get before it is merged. */
+export interface Trial {
+  organisationId: number
+  /** The public ID: `trl_` and an opaque suffix. Units are assigned by it. */
+  id: string
+  repositoryId: number
+  prNumber: number | null
+  commitSha: string
+  state: TrialState
+  /** The part of the units that gets the candidate while it runs, from 0 to 1. */
+  share: number
+  /** Which share was served since when; 0 while it was paused. */
+  shares: ServedShare[]
+  ramp: Ramp | null
+  verdict: 'better' | 'worse' | null
+  /** Whether units or voters did not come in the promised proportion. There is no verdict then. */
+  mismatch: boolean
+  /** What the judge found last. */
+  findings: TrialFindings | null
+  /** The name of the key, or of the forge's user. */
+  startedBy: string
+  startedAt: Instant
+  endedAt: Instant | null
+  ending: TrialEnding | null
+  prompts: TrialPrompt[]
+}
+
+export interface ServedShare {
+  from: Instant
+  share: number
+}
+
+/** Shares in turn: each next one after so many votes without harm. */
+export interface Ramp {
+  shares: number[]
+  votes: number
+}
+
+export interface TrialPrompt {
+  prompt: Pick<Prompt, 'id' | 'publicId' | 'name'>
+  /** The ID of the candidate's text in git. */
+  blob: string
+}
+
+export interface NewTrial
+  extends Pick<
+    Trial,
+    'organisationId' | 'id' | 'repositoryId' | 'prNumber' | 'commitSha' | 'share' | 'ramp' | 'startedBy' | 'startedAt'
+  > {
+  prompts: (TrialPrompt & { text: string })[]
+}
+
+/** A candidate that is served now. */
+export interface ServedTrial {
+  id: string
+  share: number
+  commitSha: string
+  promptId: number
+  blob: string
+}
+
+export interface Exposures extends Record<Arm, number> {
+  trial: string
+  share: number
+}
+
+/** A vote that counts for a trial. */
+export interface TrialVote {
+  voter: string
+  isPositive: boolean
+  version: string
+  createdAt: Instant
+}
+
+export interface TrialChange {
+  state?: TrialState
+  share?: number
+  ending?: TrialEnding
+  verdict?: 'better' | 'worse'
+  mismatch?: boolean
+  findings?: TrialFindings
+}
+
+export interface TrialStore {
+  /** Throws `trialRuns` if a prompt has a trial already. */
+  start(trial: NewTrial, by: Actor): Promise<Trial>
+  find(organisationId: number, id: string): Promise<Trial | null>
+  /** Newest first: those with one of these prompts, or all. */
+  page(
+    organisationId: number,
+    promptIds: number[] | null,
+    state: TrialState | null,
+    request: PageRequest,
+  ): Promise<{ trials: Trial[]; totalCount: number }>
+  /** The trials that run or are paused: in one organisation, or in all. */
+  active(organisationId: number | null): Promise<Trial[]>
+  /**
+   * Stores what changed, and opens a notice of each event. Returns null, and changes nothing, if the trial has ended. `by` is undefined for
+   * what the judge does, which is not audited.
+   */
+  change(trial: Trial, change: TrialChange, events: TrialEvent[], at: Instant, by?: Actor): Promise<Trial | null>
+  served(organisationId: number): Promise<ServedTrial[]>
+  /** The candidate's texts of these trials, by trial and prompt. */
+  texts(organisationId: number, trialIds: string[]): Promise<{ trialId: string; promptId: number; text: string }[]>
+  /** Keeps the largest counts of a source. Unknown trials are ignored. */
+  recordExposures(organisationId: number, source: string, exposures: Exposures[]): Promise<void>
+  /** The sums over all sources, by share, and how many sources there are. */
+  exposures(
+    trial: Pick<Trial, 'organisationId' | 'id'>,
+  ): Promise<(Record<Arm, number> & { share: number; sources: number })[]>
+  /** The votes on these prompts since then that name a voter and one of these versions, in the order of time. */
+  votes(
+    organisationId: number,
+    promptIds: number[],
+    versions: string[],
+    since: Instant,
+    limit: number,
+  ): Promise<TrialVote[]>
+}
+
+/** What people are told about a trial. */
+export type TrialEvent = 'started' | 'better' | 'worse' | 'stopped' | 'mismatch'
+
+export function generateTrialId(): string {
+  return `trl_${randomBase62(24)}`
+}
+
+export function isTrialId(text: string): boolean {
+  return /^trl_[0-9A-Za-z]{24}$/.test(text)
+}
+
+/** Shares are stored in millionths, so that every process assigns units by the same number. */
+export function validShare(field: string, share: number): number {
+  if (!(share >= 0 && share <= 1)) throw invalidField(field, 'must be from 0 to 1, such as 0.1 for 10%')
+  return Math.round(share * 1_000_000) / 1_000_000
+}
+
+const maxRampSteps = 10
+const maxRampVotes = 1_000_000
+
+export function validRamp({ shares, votes }: Ramp): Ramp {
+  if (shares.length < 1 || shares.length > maxRampSteps) {
+    throw invalidField('ramp.shares', `must have 1 to ${maxRampSteps} items`)
+  }
+  const valid = shares.map((share) => validShare('ramp.shares', share))
+  if (valid.some((share, i) => share <= (valid[i - 1] ?? 0)))
+    throw invalidField('ramp.shares', 'must rise from above 0')
+  if (!Number.isInteger(votes) || votes < 1 || votes > maxRampVotes) {
+    throw invalidField('ramp.votes', `must be a number from 1 to ${maxRampVotes}`)
+  }
+  return { shares: valid, votes }
+}
+
+/** A prompt has one trial at a time. */
+export class TrialRunsError extends DomainError {
+  readonly trialId: string
+
+  constructor(trialId: string, promptName: string) {
+    super('conflict', `Trial ${trialId} already runs on the prompt ${promptName}. End it first.`)
+    this.trialId = trialId
+  }
+}
+
+export function trialEnded(id: string): DomainError {
+  return new DomainError('conflict', `Trial ${id} has ended. Start a new one.`)
+}
+
+/** The share that units are assigned by now. */
+export function servedShare({ state, share }: Pick<Trial, 'state' | 'share'>): number {
+  return state === 'running' ? share : 0
+}
+
+/** The arms in which the votes and units of a trial are counted. */
+export function emptyArms<Value>(create: () => Value): Record<Arm, Value> {
+  return { control: create(), candidate: create() }
+}

@@ -1,0 +1,30 @@
+import type { BlobTexts } from '../domain/repositories/repository-service.ts'
+import { readSizes, readTexts } from '../git/blobs.ts'
+import { GitError } from '../git/run.ts'
+import { openMirror } from './contents.ts'
+import type { SyncContext } from './sync-context.ts'
+
+/** Reads blobs of a repository that are texts of up to `maxBytes`. What git cannot provide is absent. */
+export async function readBlobTexts(
+  context: SyncContext,
+  repositoryId: number,
+  blobs: string[],
+  maxBytes: number,
+): Promise<BlobTexts> {
+  const found: BlobTexts = { texts: new Map(), tooLarge: [] }
+  try {
+    const mirror = await openMirror(context, repositoryId)
+    if (mirror === null) return found
+    const sizes = await readSizes(mirror.path, blobs)
+    for await (const { blob, text } of readTexts(mirror.path, blobs, maxBytes)) {
+      // PostgreSQL cannot store NUL, and no prompt has one.
+      const isText = text !== null && !text.includes('\0')
+      if (isText) found.texts.set(blob, text)
+      else if (text !== null || (sizes.get(blob) ?? 0) > maxBytes) found.tooLarge.push(blob)
+    }
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error
+    context.log.warn({ err: error, repository: repositoryId }, 'could not read texts from git')
+  }
+  return found
+}

@@ -1,0 +1,99 @@
+import type { FastifyInstance } from 'fastify'
+import {
+  type NewExposuresBody,
+  type NewTrialBody,
+  operations,
+  type TrialUpdateBody,
+} from '../../../../contract/trials.ts'
+import type { Access } from '../../domain/access/api-key.ts'
+import { invalid } from '../../domain/errors.ts'
+import { findPrompt } from '../../domain/prompt-reference.ts'
+import { startTrial } from '../../domain/trials/start-trial.ts'
+import { isTrialId, type Trial, trialEnded, trialStates, validShare } from '../../domain/trials/trial.ts'
+import type { Context } from '../context.ts'
+import { notFound } from '../errors.ts'
+import { renderPage, requestedPage } from '../page-body.ts'
+import { enumParameter, lastValue, publicIdParameter, type Query } from '../parameters.ts'
+import { beforeBody, route } from '../route.ts'
+import { visiblePrompts } from '../visible-prompts.ts'
+import { toTrialBody } from './body.ts'
+
+/** Pull requests that some users get before they are merged. */
+export function trialRoutes({ store, repositories, clock }: Context) {
+  /** A key that is limited to prompts sees only trials whose prompts it may all read. */
+  async function findTrial(access: Access, params: unknown): Promise<Trial> {
+    const id = publicIdParameter('trl', (params as { trial_id: string }).trial_id)
+    const trial = await store.trials.find(access.organisationId, id)
+    const visible = await visiblePrompts(store.prompts, access)
+    if (trial === null || !trial.prompts.every(({ prompt }) => visible?.includes(prompt.id) ?? true)) throw notFound()
+    return trial
+  }
+
+  return async (app: FastifyInstance) => {
+    route(app, operations.startTrial, async ({ access, body }, reply) => {
+      const {
+        pull = null,
+        commit = null,
+        repository_id = null,
+        prompts = null,
+        share = null,
+        ramp,
+      } = body as NewTrialBody
+      const request = { pull, commit, repositoryId: repository_id, prompts: prompts && [...prompts], share }
+      const key = await store.keys.find(access.keyId)
+      const trial = await startTrial(
+        store,
+        repositories,
+        { ...request, ramp: ramp === undefined ? null : { shares: [...ramp.shares], votes: ramp.votes } },
+        { access, by: access, name: key?.name ?? 'unknown' },
+        clock(),
+      )
+      return reply.status(201).send({ data: toTrialBody(trial) })
+    })
+
+    route(app, operations.listTrials, async ({ access, query }, reply) => {
+      const request = requestedPage(query)
+      const state = enumParameter(query as Query, 'state', trialStates)
+      const reference = lastValue((query as Query).prompt)
+      const prompt = reference === undefined ? null : await findPrompt(store.prompts, access, reference)
+      const visible = await visiblePrompts(store.prompts, access)
+      const promptIds = reference === undefined ? visible : prompt === null ? [] : [prompt.id]
+      const { trials, totalCount } = await store.trials.page(access.organisationId, promptIds, state, request)
+      const page = renderPage(trials.map(toTrialBody), request, totalCount)
+      return reply.type('application/json; charset=utf-8').send(page)
+    })
+
+    route(app, operations.getTrial, async ({ access, params }) => ({
+      data: toTrialBody(await findTrial(access, params)),
+    }))
+
+    route(
+      app,
+      operations.updateTrial,
+      async ({ access, params, body }) => {
+        const trial = await findTrial(access, params)
+        const { share, state } = body as TrialUpdateBody
+        if (share === undefined && state === undefined) throw invalid('share or state is required')
+        const isEnd = state === 'ended'
+        const change = {
+          ...(share !== undefined && { share: validShare('share', share) }),
+          ...(state !== undefined && !isEnd && { state }),
+          ...(isEnd && { ending: 'requested' as const }),
+        }
+        const changed = await store.trials.change(trial, change, isEnd ? ['stopped'] : [], clock(), access)
+        if (changed === null) throw trialEnded(trial.id)
+        return { data: toTrialBody(changed) }
+      },
+      beforeBody(({ access, params }) => findTrial(access, params)),
+    )
+
+    route(app, operations.recordExposures, async ({ access, body }, reply) => {
+      const { source, exposures } = body as NewExposuresBody
+      // Of unknown trials, including texts that are no IDs, there is nothing to count.
+      const known = exposures.filter(({ trial }) => isTrialId(trial))
+      const valid = known.map((each) => ({ ...each, share: validShare('share', each.share) }))
+      await store.trials.recordExposures(access.organisationId, source, valid)
+      return reply.status(204).send()
+    })
+  }
+}

@@ -1,0 +1,119 @@
+import type { LiveTextStore, LiveVersionOfPrompt } from '../../domain/delivery/live-text.ts'
+import type { DeliverySettings } from '../../domain/delivery/settings.ts'
+import { auditEntry } from './audit-chain.ts'
+import { type Database, type Row, requireRow, statement } from './database.ts'
+
+const versionColumns = 'prompt_id, entry_id, commit_sha, blob'
+
+const textColumns = [
+  { name: 'organisation_id', type: 'bigint' },
+  { name: 'prompt_id', type: 'bigint' },
+  { name: 'entry_id', type: 'bigint' },
+  { name: 'commit_sha', type: 'text' },
+  { name: 'blob', type: 'text' },
+  { name: 'size', type: 'bigint' },
+  { name: 'text', type: 'text' },
+] as const
+
+export function sqlLiveTexts(database: Database): LiveTextStore {
+  const settings = async (organisationId: number) =>
+    toSettings(
+      requireRow(await database.rows('select delivers, undelivered from organisations where id = ?', [organisationId])),
+    )
+
+  return {
+    settings,
+
+    async updateSettings(organisationId, update, at, by) {
+      const change = ({ name, ...row }: Row) => {
+        const before = toSettings(row)
+        const { enabled, except } = { ...before, ...update }
+        const details = { from: describe(before), to: describe({ enabled, except }) }
+        if (details.from === details.to) return []
+        const subject = { id: organisationId, name: name as string }
+        return [
+          statement('update organisations set delivers = ?, undelivered = ? where id = ?', [
+            Number(enabled),
+            JSON.stringify(except),
+            organisationId,
+          ]),
+          auditEntry({ organisationId, by, at, action: 'organisation.delivery_changed', subject, details }),
+        ]
+      }
+      await database.writeAndInvalidate([
+        {
+          // Locks the row, so the audit entry records the settings that were actually replaced.
+          ...statement('update organisations set name = name where id = ? returning name, delivers, undelivered', [
+            organisationId,
+          ]),
+          andThen: (rows) => rows.flatMap(change),
+        },
+      ])
+      return settings(organisationId)
+    },
+
+    async delivering() {
+      // Also those that have texts left from before delivery was turned off.
+      const rows = await database.rows(
+        `select id from organisations where delivers = 1 union select organisation_id from live_texts`,
+      )
+      return rows.map(({ id }) => id as number)
+    },
+
+    async versions(organisationId) {
+      const sql = `select ${versionColumns}, size from live_texts where organisation_id = ?`
+      const rows = await database.rows(sql, [organisationId])
+      return rows.map((row) => ({ ...toVersion(row), size: row.size as number }))
+    },
+
+    async texts(organisationId, promptIds) {
+      const rows = await database.rows(
+        `select ${versionColumns}, text from live_texts where organisation_id = ? and ${database.inJsonArray('prompt_id', 'bigint')}`,
+        [organisationId, JSON.stringify(promptIds)],
+      )
+      return rows.map((row) => ({ ...toVersion(row), text: row.text as string }))
+    },
+
+    async replace(organisationId, stored, removed) {
+      await database.writeAndInvalidate([
+        statement(
+          `delete from live_texts where organisation_id = ? and ${database.inJsonArray('prompt_id', 'bigint')}`,
+          [organisationId, JSON.stringify(removed)],
+        ),
+        ...database.insertRows({
+          table: 'live_texts',
+          columns: [...textColumns],
+          rows: stored.map(({ promptId, entryId, commitSha, blob, text }) => ({
+            organisation_id: organisationId,
+            prompt_id: promptId,
+            entry_id: entryId,
+            commit_sha: commitSha,
+            blob,
+            size: text.length,
+            text,
+          })),
+          onConflict: `on conflict (organisation_id, prompt_id) do update set entry_id = excluded.entry_id,
+            commit_sha = excluded.commit_sha, blob = excluded.blob, size = excluded.size, text = excluded.text`,
+        }),
+      ])
+    },
+  }
+}
+
+function toSettings({ delivers, undelivered }: Row): DeliverySettings {
+  return { enabled: delivers === 1, except: undelivered === null ? [] : JSON.parse(undelivered as string) }
+}
+
+/** As the audit log shows them. */
+function describe({ enabled, except }: DeliverySettings): string {
+  return `${enabled ? 'on' : 'off'}${except.length === 0 ? '' : `, except ${JSON.stringify(except)}`}`
+}
+
+function toVersion(row: Row): LiveVersionOfPrompt {
+  return {
+    promptId: row.prompt_id as number,
+    entryId: row.entry_id as number,
+    commitSha: row.commit_sha as string,
+    blob: row.blob as string,
+  }
+}

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { assertError } from '../../../testing/assertions.ts'
+import { onEachEngine } from '../../../testing/engines.ts'
+import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
+import { useService } from '../../../testing/service.ts'
+import { generateSecret, newApiKey } from '../../src/domain/access/api-key.ts'
+import { operator } from '../../src/domain/access/audit.ts'
+import { maxDeliveredBytes, storeLiveTexts } from '../../src/domain/delivery/live-text.ts'
+
+onEachEngine('Text delivery', (engine) => {
+  const service = useService(engine)
+
+  async function deliveringScenario(files?: Record<string, string>): Promise<Scenario> {
+    const scenario = await connectedScenario(
+      service,
+      files && {
+        prepare(git) {
+          git.commit('Start', files)
+          git.push()
+        },
+      },
+    )
+    const { tenant } = scenario
+    await service.store.liveTexts.updateSettings(tenant.organisation.id, { enabled: true }, service.now, operator)
+    await service.storeLiveTexts()
+    return scenario
+  }
+
+  function get(scenario: Scenario, path: string, headers: Record<string, string> = {}) {
+    return service.app.inject({ url: `/api/v1${path}`, headers: { ...scenario.tenant.headers, ...headers } })
+  }
+
+  async function textsOf(scenario: Scenario, query = '', headers = {}): Promise<Record<string, string>> {
+    const response = await get(scenario, `/delivery${query}`, headers)
+    assert.equal(response.statusCode, 200, response.body)
+    const { prompts } = response.json().data
+    return Object.fromEntries(prompts.map(({ path, text }: { path: string; text: string }) => [path, text]))
+  }
+
+  async function keyHeaders({ tenant }: Scenario, prompts: string | null) {
+    const secret = generateSecret()
+    const { id: organisationId } = tenant.organisation
+    const terms = { organisationId, name: 'app', role: 'delivery', prompts, createdAt: 1, expiresAt: null } as const
+    await service.store.keys.create(newApiKey(secret, terms), operator)
+    return { authorization: `Bearer ${secret}` }
+  }
+
+  test('the document has the live text and version of each prompt in git, and a merge replaces both', async () => {
+    const scenario = await deliveringScenario()
+    const { data } = (await get(scenario, '/delivery')).json()
+    const id = await scenario.promptId('prompts/p.md')
+    const path = 'prompts/p.md'
+    const first = { id, name: path, path, version: scenario.git.head(), text: 'Be kind.\n', trial: null }
+    assert.equal(data.refresh_seconds, 15)
+    assert.deepEqual(data.prompts[0], first)
+    assert.equal(data.prompts.length, 2)
+
+    scenario.git.commit('Change', { 'prompts/p.md': 'Be brief and kind.\n' })
+    service.now += 60_000
+    await scenario.push()
+    await service.storeLiveTexts()
+    const changed = (await get(scenario, '/delivery')).json().data.prompts
+    assert.deepEqual(changed[0], { ...first, version: scenario.git.head(), text: 'Be brief and kind.\n' })
+    assert.deepEqual(changed[1], data.prompts[1])
+    const one = (await get(scenario, `/prompts/${id}/text?unit=u1`)).json().data
+    assert.deepEqual(one, { id, name: path, version: scenario.git.head(), text: 'Be brief and kind.\n', trial: null })
+  })
+
+  test('a deleted file, a deleted prompt and a file that is no text or too large are not delivered', async () => {
+    const scenario = await deliveringScenario({
+      'prompts/kept.md': 'Kept.\n',
+      'prompts/removed.md': 'Removed.\n',
+      'prompts/large.md': 'x'.repeat(maxDeliveredBytes + 1),
+      'prompts/binary.md': 'a\0b',
+    })
+    assert.deepEqual(Object.keys(await textsOf(scenario)), ['prompts/kept.md', 'prompts/removed.md'])
+    scenario.git.commit('Remove', { 'prompts/removed.md': null })
+    service.now += 60_000
+    await scenario.push()
+    await service.storeLiveTexts()
+    assert.deepEqual(Object.keys(await textsOf(scenario)), ['prompts/kept.md'])
+    const [kept] = await service.store.prompts.named(scenario.tenant.organisation.id, 'prompts/kept.md')
+    assert.ok(kept)
+    await service.store.prompts.delete(kept, service.now, operator)
+    assert.deepEqual(await textsOf(scenario), {})
+  })
+
+  test('a document that has not changed is answered with 304, and only the changed one is sent again', async () => {
+    const scenario = await deliveringScenario()
+    const { etag } = (await get(scenario, '/delivery')).headers
+    const known = { 'if-none-match': String(etag) }
+    assert.equal((await get(scenario, '/delivery', known)).statusCode, 304)
+    // Another change in the database clears the caches.
+    await service.tenant()
+    const unchanged = await get(scenario, '/delivery', known)
+    assert.deepEqual([unchanged.statusCode, unchanged.body, unchanged.headers.etag], [304, '', etag])
+    scenario.git.commit('Change', { 'prompts/q.md': 'Be quick.\n' })
+    service.now += 60_000
+    await scenario.push()
+    await service.storeLiveTexts()
+    const changed = await get(scenario, '/delivery', known)
+    assert.equal(changed.statusCode, 200)
+    assert.notEqual(changed.headers.etag, etag)
+    assert.equal((await textsOf(scenario))['prompts/q.md'], 'Be quick.\n')
+  })
+
+  test('the document is compressed as the request allows', async () => {
+    const scenario = await deliveringScenario()
+    const plain = await get(scenario, '/delivery')
+    assert.equal(plain.headers['content-encoding'], undefined)
+    for (const [encoding, decode] of [
+      ['br', brotliDecompressSync],
+      ['gzip', gunzipSync],
+    ] as const) {
+      const response = await get(scenario, '/delivery', { 'accept-encoding': encoding })
+      assert.equal(response.headers['content-encoding'], encoding)
+      assert.equal(response.headers.vary, 'Accept-Encoding')
+      assert.equal(decode(response.rawPayload).toString(), plain.body)
+    }
+  })
+
+  test('a thousand prompts of a page each take at most 300 KB compressed', async () => {
+    const words =
+      'answer the customer politely and say when refund parcel order arrives if not apologise offer help'.split(' ')
+    let seed = 7
+    const random = () => {
+      seed = (seed * 48271) % 2147483647
+      return seed / 2147483647
+    }
+    const text = () => Array.from({ length: 200 }, () => words[Math.floor(random() * words.length)]).join(' ')
+    const files = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`prompts/${i}.md`, text()]))
+    const scenario = await deliveringScenario(files)
+    const { rawPayload } = await get(scenario, '/delivery', { 'accept-encoding': 'br' })
+    assert.equal(Object.keys(JSON.parse(brotliDecompressSync(rawPayload).toString()).data.prompts).length, 1_000)
+    assert.ok(rawPayload.length <= 300_000, `${rawPayload.length} bytes`)
+  })
+
+  test('a key gets only the prompts that it may read, and of those only what a pattern asks for', async () => {
+    const scenario = await deliveringScenario()
+    const limited = await keyHeaders(scenario, 'prompts/p*')
+    assert.deepEqual(await textsOf(scenario, '', limited), { 'prompts/p.md': 'Be kind.\n' })
+    assert.deepEqual(await textsOf(scenario, '?prompts=prompts/q*'), { 'prompts/q.md': 'Be brief.\n' })
+    assert.deepEqual(await textsOf(scenario, '?prompts=prompts/q*', limited), {})
+    assertError(await get(scenario, `/delivery?prompts=${'*a'.repeat(11)}`), 422, 'validation_error')
+    const q = await scenario.promptId('prompts/q.md')
+    assertError(await get(scenario, `/prompts/${q}/text`, limited), 404, 'not_found')
+    const stranger = await deliveringScenario()
+    assert.equal((await get(stranger, `/prompts/${q}/text`)).statusCode, 404)
+    assert.equal((await textsOf(stranger))['prompts/p.md'], 'Be kind.\n')
+  })
+
+  test('delivery is off until an admin turns it on, and prompts can be excepted at any time', async () => {
+    const scenario = await connectedScenario(service)
+    assertError(await get(scenario, '/delivery'), 409, 'conflict')
+    const p = await scenario.promptId('prompts/p.md')
+    assertError(await get(scenario, `/prompts/${p}/text`), 409, 'conflict')
+    const patch = (payload: object) =>
+      service.app.inject({
+        method: 'PATCH',
+        url: '/api/v1/delivery/settings',
+        headers: scenario.tenant.headers,
+        payload,
+      })
+    assert.deepEqual((await patch({ enabled: true })).json().data, { enabled: true, except: [] })
+    assert.deepEqual(await textsOf(scenario), {})
+    await service.storeLiveTexts()
+    assert.equal(Object.keys(await textsOf(scenario)).length, 2)
+    assert.deepEqual((await patch({ except: ['**/p.md'] })).json().data, { enabled: true, except: ['**/p.md'] })
+    // At once, before the stored text is removed.
+    assert.deepEqual(await textsOf(scenario), { 'prompts/q.md': 'Be brief.\n' })
+    assertError(await get(scenario, `/prompts/${p}/text`), 404, 'not_found')
+    for (const wrong of [{ except: [''] }, { except: 'x' }, { except: Array(21).fill('a') }, { enabled: 1 }]) {
+      assertError(await patch(wrong), 422, 'validation_error')
+    }
+    assert.equal((await patch({ enabled: false })).statusCode, 200)
+    assertError(await get(scenario, '/delivery'), 409, 'conflict')
+    await service.storeLiveTexts()
+    assert.deepEqual(await service.store.liveTexts.versions(scenario.tenant.organisation.id), [])
+  })
+
+  test('a unit has 1 to 200 characters', async () => {
+    const scenario = await deliveringScenario()
+    const path = `/prompts/${await scenario.promptId('prompts/p.md')}/text`
+    for (const unit of ['', 'u'.repeat(201)]) {
+      assertError(await get(scenario, `${path}?unit=${unit}`), 422, 'validation_error')
+    }
+    assert.equal((await get(scenario, `${path}?unit=${encodeURIComponent('😀'.repeat(200))}`)).statusCode, 200)
+  })
+
+  test('the text of a version that git cannot provide yet does not replace the one before', async () => {
+    const scenario = await deliveringScenario()
+    scenario.git.commit('Change', { 'prompts/p.md': 'New.\n' })
+    service.now += 60_000
+    await scenario.push()
+    const broken = { texts: async () => ({ texts: new Map<string, string>(), tooLarge: [] }) }
+    const { id } = scenario.tenant.organisation
+    assert.equal(await storeLiveTexts(service.store, broken, id, service.now), 1)
+    assert.equal((await textsOf(scenario))['prompts/p.md'], 'Be kind.\n')
+    assert.equal(await storeLiveTexts(service.store, service.repositories, id, service.now), 0)
+    assert.equal((await textsOf(scenario))['prompts/p.md'], 'New.\n')
+  })
+})
