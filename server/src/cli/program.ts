@@ -26,6 +26,7 @@ import { regressionsCommand } from './remote/regressions.ts'
 import { searchCommand } from './remote/search.ts'
 import { showCommand } from './remote/show.ts'
 import { signalsCommands } from './remote/tail.ts'
+import { trialCommands } from './remote/trials.ts'
 import { repoCommands } from './repo.ts'
 import { secretKeyCommands } from './secret-key.ts'
 import { segmentCommands } from './segments.ts'
@@ -80,6 +81,7 @@ export function createProgram(firstArgument?: string): Command {
   searchCommand(program)
   impactCommand(program)
   regressionsCommand(program)
+  trialCommands(program)
   signalsCommands(program)
   program.commandsGroup('Operator, on the database (DATABASE_URL):')
   serveCommand(program)

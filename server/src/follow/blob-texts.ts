@@ -1,5 +1,6 @@
 import type { BlobTexts } from '../domain/repositories/repository-service.ts'
 import { readSizes, readTexts } from '../git/blobs.ts'
+import { fetchBranch } from '../git/mirror.ts'
 import { GitError } from '../git/run.ts'
 import { openMirror } from './contents.ts'
 import type { SyncContext } from './sync-context.ts'
@@ -13,7 +14,11 @@ export async function readBlobTexts(
 ): Promise<BlobTexts> {
   const found: BlobTexts = { texts: new Map(), tooLarge: [] }
   try {
-    const mirror = await openMirror(context, repositoryId)
+    const mirror = await openMirror(context, repositoryId, async (mirror, { defaultBranch }) => {
+      // Another process may have fetched what is live now.
+      const isComplete = (await readSizes(mirror.path, blobs)).size === new Set(blobs).size
+      if (!isComplete && defaultBranch !== null) await fetchBranch(mirror, defaultBranch)
+    })
     if (mirror === null) return found
     const sizes = await readSizes(mirror.path, blobs)
     for await (const { blob, text } of readTexts(mirror.path, blobs, maxBytes)) {
