@@ -138,7 +138,7 @@ function reason(told: ToldPrompt, publicUrl: string): string {
   return `${prose(told.explanation, maxExplanationLength)} ${links.join(' · ')}`
 }
 
-function points(difference: number): string {
+export function points(difference: number): string {
   const value = Math.round(100 * difference)
   return value < 0 ? `−${-value}` : `+${value}`
 }
@@ -150,7 +150,7 @@ function count(number: number, noun: string): string {
 const wordJoiner = '\u2060'
 
 /** A name of others. Forges interpret nothing inside a code span; emails about the comment may still look for mentions. */
-function code(text: string, maxLength: number): string {
+export function code(text: string, maxLength: number): string {
   const inert = line(text, maxLength).replaceAll('`', "'").replaceAll('|', '¦').replaceAll('@', `@${wordJoiner}`)
   return `\`${inert || '?'}\``
 }

@@ -1,24 +1,26 @@
 import type { Attempt } from '../domain/alerts/channel.ts'
-import type { RegressionMessage } from '../domain/alerts/message.ts'
+import type { RegressionMessage, TrialMessage } from '../domain/alerts/message.ts'
 import {
   isReportedOnPull,
   type PullComment,
   type PullCommentStore,
   pullCommentSubject,
   type ReportOnPull,
+  trialCommentSubject,
 } from '../domain/alerts/pull-comment.ts'
 import { missingReportToken } from '../domain/repositories/report-token.ts'
 import type { Repository, RepositoryStore } from '../domain/repositories/repository.ts'
 import { isPlainHttpUrl } from '../domain/repositories/repository-url.ts'
 import type { Vault } from '../domain/repositories/vault.ts'
-import type { Clock } from '../domain/time.ts'
-import type { ForgeApi } from '../forges/forge-api.ts'
+import type { Clock, Instant } from '../domain/time.ts'
+import type { CommitStatus, ForgeApi } from '../forges/forge-api.ts'
 import { apiOf } from '../forges/index.ts'
 import { sendRequest } from '../net/request.ts'
 import { rejected, retry } from './attempt.ts'
 import { createForgeClient, type ForgeClient, type ForgeResult } from './forge-client.ts'
 import { line } from './line.ts'
 import { commentMarker, commitStatus, hasMarker, pullCommentText } from './pull-comment-text.ts'
+import { trialCommentText, trialStatus } from './trial-comment-text.ts'
 
 /** The dependencies and settings of reports on pull requests. */
 export interface PullCommentContext {
@@ -47,7 +49,51 @@ export function createReportOnPull(context: PullCommentContext): ReportOnPull {
     })
 }
 
-async function report(context: PullCommentContext, message: RegressionMessage): Promise<Attempt> {
+/** What a message says on a pull request and its commit. */
+interface Report {
+  at: Instant
+  prNumber: number | null
+  commitSha: string
+  /** Which comment says it. */
+  subject: string
+  /** The comment is not older. */
+  since: Instant
+  /** Whether there is nothing to say unless it was said before. */
+  isOver: boolean
+  status(repository: Repository): CommitStatus
+  text(marker: string, maxLength: number): string
+}
+
+async function reportOf(context: PullCommentContext, message: RegressionMessage | TrialMessage): Promise<Report> {
+  const url = context.publicUrl()
+  if ('trial' in message) {
+    const { prNumber, commitSha, startedAt } = message.trial
+    return {
+      at: message.at,
+      prNumber,
+      commitSha,
+      subject: trialCommentSubject(prNumber ?? 0),
+      since: startedAt,
+      isOver: false,
+      status: (repository) => trialStatus(message, repository, url),
+      text: (marker) => trialCommentText(message, url, marker),
+    }
+  }
+  const current = await withCurrentStates(context, message)
+  const { prNumber, commitSha, createdAt } = current.change
+  return {
+    at: current.at,
+    prNumber,
+    commitSha,
+    subject: pullCommentSubject(prNumber, commitSha),
+    since: createdAt,
+    isOver: current.prompts.every(({ state }) => state !== 'open'),
+    status: (repository) => commitStatus(current, repository, url),
+    text: (marker, maxLength) => pullCommentText(current, url, marker, maxLength),
+  }
+}
+
+async function report(context: PullCommentContext, message: RegressionMessage | TrialMessage): Promise<Attempt> {
   const { store, clock } = context
   const repository = await repositoryOf(context, message)
   if (repository === null) return rejected(null, 'Reports on the pull requests of this repository are off.')
@@ -56,8 +102,8 @@ async function report(context: PullCommentContext, message: RegressionMessage): 
     await store.pullComments.recordError(repository, forge.error)
     return rejected(null, forge.error)
   }
-  const { prNumber, commitSha } = message.change
-  const subject = pullCommentSubject(prNumber, commitSha)
+  const said = await reportOf(context, message)
+  const { prNumber, subject } = said
   const now = clock()
   const claimedUntil = now + claimMs
   const known = await store.pullComments.claim(repository, subject, now, claimedUntil)
@@ -67,10 +113,8 @@ async function report(context: PullCommentContext, message: RegressionMessage): 
     if (known.messageAt !== null && known.messageAt > message.at) {
       return { outcome: 'sent', status: null, response: 'A newer message is shown already.', error: null }
     }
-    const current = await withCurrentStates(context, message)
-    const status = await setStatus(context, forge, repository, current)
-    const told =
-      prNumber === null ? null : await tellPull(context, forge, { repository, message: current, known, prNumber })
+    const status = await setStatus(forge, repository, said)
+    const told = prNumber === null ? null : await tellPull(forge, { repository, said, known, prNumber })
     const isTold = (told ?? status).kind === 'done'
     comment = {
       commentId: told?.kind === 'done' ? told.value : known.commentId,
@@ -87,9 +131,13 @@ async function report(context: PullCommentContext, message: RegressionMessage): 
 }
 
 /** Null if the change is not one of a repository with reports. Entries that were recorded over the API belong to none. */
-async function repositoryOf(context: PullCommentContext, message: RegressionMessage): Promise<Repository | null> {
-  if (message.repositoryId === null) return null
-  const repository = await context.store.repositories.find(message.repositoryId)
+async function repositoryOf(
+  context: PullCommentContext,
+  message: RegressionMessage | TrialMessage,
+): Promise<Repository | null> {
+  const repositoryId = 'trial' in message ? message.trial.repositoryId : message.repositoryId
+  if (repositoryId === null) return null
+  const repository = await context.store.repositories.find(repositoryId)
   if (repository === null || repository.organisationId !== message.organisation.id) return null
   return isReportedOnPull(repository) ? repository : null
 }
@@ -142,31 +190,28 @@ function openForge(context: PullCommentContext, repository: Repository): OpenFor
 }
 
 async function setStatus(
-  { publicUrl }: PullCommentContext,
   { api, client, root }: OpenForge,
   repository: Repository,
-  message: RegressionMessage,
+  { commitSha, status }: Report,
 ): Promise<ForgeResult<unknown>> {
-  const status = commitStatus(message, repository, publicUrl())
-  const set = await client.send(api.setStatus(root, message.change.commitSha, status), 'set the commit status')
+  const set = await client.send(api.setStatus(root, commitSha, status(repository)), 'set the commit status')
   return set.kind === 'failed' && set.isDoneAlready ? { kind: 'done', value: null, status: set.status } : set
 }
 
 interface Told {
   repository: Repository
-  message: RegressionMessage
+  said: Report
   known: PullComment
   prNumber: number
 }
 
 /** Edits the comment, or creates it. Returns its ID; null if there is none, because everything is over before it was told. */
 async function tellPull(
-  context: PullCommentContext,
   { api, client, root }: OpenForge,
-  { repository, message, known, prNumber }: Told,
+  { repository, said, known, prNumber }: Told,
 ): Promise<ForgeResult<string | null>> {
-  const marker = commentMarker(repository, pullCommentSubject(prNumber, message.change.commitSha))
-  const text = pullCommentText(message, context.publicUrl(), marker, api.maxCommentLength)
+  const marker = commentMarker(repository, said.subject)
+  const text = said.text(marker, api.maxCommentLength)
   const edit = async (id: string): Promise<ForgeResult<string>> => {
     const edited = await client.send(api.editComment(root, prNumber, id, text), 'edit its comment')
     return edited.kind === 'done' ? { ...edited, value: id } : edited
@@ -176,11 +221,10 @@ async function tellPull(
     // Not found: the comment was deleted, or the token no longer reaches it. The list tells.
     if (edited.kind === 'done' || edited.status !== 404) return edited
   }
-  const found = await findComment({ api, client, root }, prNumber, message, marker)
+  const found = await findComment({ api, client, root }, prNumber, said, marker)
   if (found.kind === 'failed') return found
   if (found.value !== null) return edit(found.value)
-  const isOver = message.prompts.every(({ state }) => state !== 'open')
-  if (isOver) return { kind: 'done', value: null, status: found.status }
+  if (said.isOver) return { kind: 'done', value: null, status: found.status }
   const created = await client.send(api.createComment(root, prNumber, text), 'comment on the pull request')
   if (created.kind === 'failed') return created
   const id = api.readCommentId(created.value)
@@ -191,12 +235,12 @@ async function tellPull(
 async function findComment(
   { api, client, root }: OpenForge,
   prNumber: number,
-  { change }: RegressionMessage,
+  { since }: Report,
   marker: string,
 ): Promise<ForgeResult<string | null>> {
   let status: number | null = null
   for (let page = 1; page <= maxPages; page++) {
-    const request = api.listComments(root, prNumber, page, change.createdAt)
+    const request = api.listComments(root, prNumber, page, since)
     if (request === null) break
     const listed = await client.send(request, 'read the comments of the pull request')
     if (listed.kind === 'failed') return listed

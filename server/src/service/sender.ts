@@ -149,9 +149,9 @@ async function attempt(context: SenderContext, delivery: ClaimedDelivery): Promi
   const organisation = { ...delivery.message.organisation, id: organisationId }
   const message = await withComments(store, organisationId, { ...delivery.message, organisation })
   if (alertId === null) {
-    return 'dedupKey' in message
+    return 'dedupKey' in message || 'trial' in message
       ? reportOnPull(message)
-      : failed('rejected', 'Only regressions are reported on pull requests.')
+      : failed('rejected', 'Only regressions and trials are reported on pull requests.')
   }
   if (alert === null) return failed('rejected', 'The alert was removed.')
   if (alert.disabledAt !== null) return failed('rejected', 'The alert is disabled.')

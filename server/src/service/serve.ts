@@ -125,11 +125,12 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
   if (days !== null) running.retention = startRetention(store.signals, days, Date.now, log)
   running.judge = startJudge(judge, judging)
   running.liveTexts = startLiveTexts({ ...judging, repositories })
-  running.trials = startTrialJudge(judging)
+  const reportOnPull = openReportOnPull(config, alerting)
+  running.trials = startTrialJudge({ ...judging, reportOnPull })
   running.notifier = startNotifier({
     ...alerting,
     send: openSendMessage(config, alerting),
-    reportOnPull: openReportOnPull(config, alerting),
+    reportOnPull,
     planLimits: config.planLimits,
     clock: Date.now,
   })

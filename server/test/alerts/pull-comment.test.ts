@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { messages } from '../../../testing/alert-messages.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { ForgeApiServer } from '../../../testing/forge-api.ts'
 import { regressionMessage, toldPrompt } from '../../../testing/regression-message.ts'
 import { openTestStore, type TestService, useService } from '../../../testing/service.ts'
 import { createReportOnPull, type PullCommentContext } from '../../src/alerts/pull-comment.ts'
 import { type Actor, operator } from '../../src/domain/access/audit.ts'
-import type { RegressionMessage } from '../../src/domain/alerts/message.ts'
+import type { RegressionMessage, TrialMessage } from '../../src/domain/alerts/message.ts'
 import {
   type ForgeName,
   forgeNames,
@@ -102,6 +103,32 @@ onOneEngine('Reports on pull requests', (engine) => {
         assert.match(forge.statuses.at(-1)?.state ?? '', /^success/i)
         assert.equal(new Set(forge.statuses.map(({ context }) => context)).size, 1)
         assert.equal(await problemOf(service, repository), null)
+      })
+
+      test('a trial has a comment and a status of its own, which are edited while it runs', async () => {
+        const { forge, repository, context } = await stage(service, name)
+        const report = createReportOnPull(context)
+        const of = (event: TrialMessage['event'], minutes: number): TrialMessage => {
+          const message = messages[event] as TrialMessage
+          const trial = { ...message.trial, repositoryId: repository.id, prNumber: 7, commitSha: 'a1'.repeat(20) }
+          const organisation = { id: repository.organisationId, name: 'Acme' }
+          const prompt = { publicId: 'pmt_4Rk7pQ2mXw9Z', name: 'a`|@everyone #1' }
+          return { ...message, trial, organisation, at: message.at + minutes * minute, prompts: [{ prompt }] }
+        }
+        assert.equal((await report(regressionMessage(repository))).outcome, 'sent')
+        assert.equal((await report(of('trial.started', 0))).outcome, 'sent')
+        assert.equal(forge.comments.length, 2)
+        assert.match(forge.comments[1]?.text ?? '', /running, no verdict yet/)
+        assert.match(forge.statuses.at(-1)?.state ?? '', /^success/i)
+        assert.equal((await report(of('trial.worse', 1))).outcome, 'sent')
+        assert.equal(forge.comments.length, 2)
+        const text = forge.comments[1]?.text ?? ''
+        assert.match(text, /users rate this commit lower than the live version. Stopped/)
+        assert.match(text, /\| This commit \| 127 \| 60 \| 60% \|/)
+        assert.match(text, /Difference −25 points, with 95% confidence from −37 to −12/)
+        assert.doesNotMatch(text, /@everyone|a`\|/)
+        assert.match(forge.statuses.at(-1)?.state ?? '', /^fail/i)
+        assert.equal(new Set(forge.statuses.map(({ context }) => context)).size, 2)
       })
 
       test('repeating a message changes nothing, and an older one does not replace a newer one', async () => {

@@ -4,14 +4,17 @@ import { assertError } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { openPull } from '../../../testing/operations.ts'
 import { seededRandom } from '../../../testing/random.ts'
+import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
 import { generateSecret, newApiKey, type Role } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
+import type { TrialMessage } from '../../src/domain/alerts/message.ts'
+import type { ReportOnPull } from '../../src/domain/alerts/pull-comment.ts'
 import { hour, minute } from '../../src/domain/time.ts'
 import { armOf } from '../../src/domain/trials/assignment.ts'
 import type { Trial } from '../../src/domain/trials/trial.ts'
-import { judgeTrials } from '../../src/service/trials.ts'
+import { createTrialRounds } from '../../src/service/trials.ts'
 
 const path = 'prompts/p.md'
 
@@ -66,7 +69,17 @@ onEachEngine('Trials', (engine) => {
   const trialOf = async ({ tenant }: Scenario, id: string) =>
     (await service.store.trials.find(tenant.organisation.id, id)) as Trial
 
-  const judge = () => judgeTrials({ store: service.store, clock: () => service.now, log: console as never })
+  const shown: TrialMessage[] = []
+  const sent = { outcome: 'sent', status: 200, response: null, error: null } as const
+  const reportOnPull: ReportOnPull = async (message) => {
+    if ('trial' in message) shown.push(message)
+    return sent
+  }
+  let round: (() => Promise<void>) | null = null
+  const judge = () => {
+    round ??= createTrialRounds({ store: service.store, clock: () => service.now, log: console as never, reportOnPull })
+    return round()
+  }
 
   /** Stores votes of units that were assigned by this share, each with the version that it got. */
   async function vote(
@@ -422,6 +435,30 @@ onEachEngine('Trials', (engine) => {
       }
       assert.deepEqual(shares, [0.05, 0.2, 0.2, 0.5])
     })
+  })
+
+  test('new figures are shown on a pull request that is reported on, once an hour', async () => {
+    const scenario = await deliveringScenario()
+    const trial = await started(scenario)
+    const rates = { control: 0.8, candidate: 0.8 }
+    await vote(scenario, { ...trial, count: 20, rates })
+    service.now += hour
+    await judge()
+    const of = () => shown.filter((message) => message.trial.id === trial.id)
+    assert.deepEqual(of(), [])
+    await queryRows(service.url, `update repositories set reports_on_pulls = 1 where id = ${scenario.repository.id}`)
+    await judge()
+    await judge()
+    assert.deepEqual(
+      of().map(({ event, trial: { findings } }) => [event, findings?.arms.control.voters]),
+      [['trial.started', (await trialOf(scenario, trial.id)).findings?.arms.control.voters]],
+    )
+    await vote(scenario, { ...trial, count: 20, units: 'more', rates })
+    await judge()
+    assert.equal(of().length, 1)
+    service.now += hour
+    await judge()
+    assert.equal(of().length, 2)
   })
 
   describe('a trial ends', () => {

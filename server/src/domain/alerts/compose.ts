@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import type { HistoryEntry } from '../history/entry.ts'
 import { sanitisedLine } from '../text.ts'
 import type { Instant } from '../time.ts'
-import type { RegressionMessage, ShiftMessage, ToldPrompt } from './message.ts'
+import type { Trial } from '../trials/trial.ts'
+import type { RegressionMessage, ShiftMessage, ToldPrompt, TrialMessage } from './message.ts'
 import type { Notice, NoticedFall, NoticedPrompt, NoticedRegression } from './notice.ts'
 
 type Told = Pick<RegressionMessage, 'event' | 'at' | 'organisation' | 'title'>
@@ -110,6 +111,25 @@ export function composeShiftMessage(
         candidates: shift.sharedWith === null ? (shift.candidates?.count ?? 0) : 0,
       })),
     promptCount: prompts.length,
+  }
+}
+
+/** What to say about a trial, with what it found so far. */
+export function composeTrialMessage(
+  event: TrialMessage['event'],
+  trial: Trial,
+  prUrl: string | null,
+  organisation: TrialMessage['organisation'],
+  at: Instant,
+): TrialMessage {
+  const { id, repositoryId, prNumber, commitSha, share, startedBy, startedAt, ending, findings } = trial
+  return {
+    event,
+    at,
+    organisation,
+    trial: { id, repositoryId, prNumber, commitSha, share, startedBy, startedAt, ending, findings },
+    prUrl,
+    prompts: trial.prompts.map(({ prompt }) => ({ prompt: { publicId: prompt.publicId, name: prompt.name } })),
   }
 }
 

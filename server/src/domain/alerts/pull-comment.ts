@@ -2,13 +2,13 @@ import type { RegressionState } from '../regressions/regression.ts'
 import type { Repository } from '../repositories/repository.ts'
 import type { Instant } from '../time.ts'
 import type { Attempt } from './channel.ts'
-import type { RegressionMessage } from './message.ts'
+import type { RegressionMessage, TrialMessage } from './message.ts'
 
 /**
  * Tells a pull request and its merged commit: one comment, created once and edited afterwards, and a commit status. A change that landed
  * without a pull request gets the status alone. Reads the repository and the comment itself. Never rejects, and takes at most 45 s.
  */
-export type ReportOnPull = (message: RegressionMessage) => Promise<Attempt>
+export type ReportOnPull = (message: RegressionMessage | TrialMessage) => Promise<Attempt>
 
 /** What a pull request, or a commit that landed without one, was told last. */
 export interface PullComment {
@@ -34,6 +34,11 @@ export interface PullCommentStore {
 /** Whether a change is told on its pull request, once the notice about it is due. */
 export function isReportedOnPull({ reportsOnPulls, disconnectedAt }: Repository): boolean {
   return reportsOnPulls && disconnectedAt === null
+}
+
+/** A trial has a comment of its own beside that of regressions. */
+export function trialCommentSubject(number: number): string {
+  return `trial/${number}`
 }
 
 /** `pull/7`, or `commit/<sha>` for a change that landed without a pull request. */

@@ -3,7 +3,7 @@ import type { Repository } from '../repositories/repository.ts'
 import type { Store } from '../store.ts'
 import { type Instant, monthStart, nextMonthStart } from '../time.ts'
 import { type Alert, maxAlerts } from './alert.ts'
-import { composeRegressionMessage, composeShiftMessage, titleOf } from './compose.ts'
+import { composeRegressionMessage, composeShiftMessage, composeTrialMessage, titleOf } from './compose.ts'
 import { generateDeliveryId } from './delivery.ts'
 import type { Message, RegressionMessage, RepositoryMessage, TrialMessage } from './message.ts'
 import type { DecidedDelivery, Notice, NoticedDelivery, NoticedRegression } from './notice.ts'
@@ -211,20 +211,12 @@ async function notifierOfTrial({ stores, notice, organisation, now }: Facts): Pr
       ? []
       : await stores.facts.pulls(repository, [trial.prNumber])
   const event = `trial.${name}` as TrialMessage['event']
+  const hasPull = trial !== null && trial.prNumber !== null
   return {
-    tellsPull: false,
+    tellsPull: hasPull && repository !== null && isReportedOnPull(repository),
     decide: (listener, earlier) => tellOfTrial(event, { openedAt, prompts }, listener, earlier),
     compose() {
-      if (trial === null) return null
-      const { repositoryId, prNumber, commitSha, share, startedBy, startedAt, ending, findings } = trial
-      return {
-        event,
-        at: now,
-        organisation,
-        trial: { id, repositoryId, prNumber, commitSha, share, startedBy, startedAt, ending, findings },
-        prUrl: pulls[0]?.url ?? null,
-        prompts: prompts.map(({ publicId, name }) => ({ prompt: { publicId, name } })),
-      }
+      return trial === null ? null : composeTrialMessage(event, trial, pulls[0]?.url ?? null, organisation, now)
     },
   }
 }
