@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { TrialMessage } from '../domain/alerts/message.ts'
-import { percent } from '../domain/impact/explanation.ts'
+import { percent } from '../domain/impact/model/explanation.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { ArmFindings } from '../domain/trials/findings.ts'
 import type { CommitStatus } from '../forges/forge-api.ts'

@@ -10,7 +10,7 @@ export interface TrialsContext {
   store: Store
   clock: Clock
   log: Logger
-  /** Shows the figures on pull requests. What happens to a trial is told by the teller, which retries. */
+  /** Shows the figures on pull requests. What happens to a trial is notified by the teller, which retries. */
   reportOnPull: ReportOnPull
 }
 

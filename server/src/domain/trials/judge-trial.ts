@@ -166,8 +166,8 @@ async function liveVersions(
   const versions = new Set<string>()
   for (const prompt of prompts) {
     const [segments, landed] = await Promise.all([lineOf(stores, prompt), stores.history.landedChanges(prompt)])
-    for (const life of liveHistory(timedChanges(landed, now), segments).lives.values()) {
-      if ((liveUntil(life) ?? now) >= since) versions.add(life.change.commitSha)
+    for (const period of liveHistory(timedChanges(landed, now), segments).periods.values()) {
+      if ((liveUntil(period) ?? now) >= since) versions.add(period.change.commitSha)
     }
   }
   return versions
