@@ -1,36 +1,44 @@
 import { execFileSync } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Account } from '../testing/account.ts'
-import { mainScript, processorSeconds, type RunningProcess, serve, startProcess } from '../testing/processes.ts'
-import { historyRequest, load, signalRequest } from './load.ts'
+import { mainScript, type RunningProcess, serve, startProcess, threadSeconds } from '../testing/processes.ts'
+import { openSocket } from '../testing/socket.ts'
+import { bytesAfter, historyRequest, signalRequest } from './load.ts'
 import { fillAccounts, savePage } from './requests.ts'
-import { median } from './statistics.ts'
+import { median, quantile } from './statistics.ts'
 
 const connections = 32
 // More than all rounds record. Not unlimited, because a limit has to be counted.
 const settings = { PLAN_LIMITS: 'business=100000000' }
-const warmUpSeconds = 1
+const warmUpTurns = 40
+const burstsPerTurn = 6
 const root = fileURLToPath(new URL('..', import.meta.url))
 const bareServer = fileURLToPath(new URL('./bare.ts', import.meta.url))
 
 type Engine = 'sqlite' | 'postgres'
 const engines = ['sqlite', 'postgres'] as const
-const operations = ['POST signals', 'GET history'] as const
-
-interface Measured {
-  requestsPerSecond: number
-  /** Processor time of the service, without that of PostgreSQL. */
-  microsecondsPerRequest: number
+const operations = {
+  'POST signals': { status: 201, requests: (accounts: Account[]) => accounts.map(signalRequest) },
+  'GET history': { status: 200, requests: ([account]: Account[]) => [historyRequest(account as Account)] },
 }
 
-/** By server, then by operation, a measurement of each round. */
-export type Comparison = Record<string, Record<string, Measured[]>>
+/** By server, then by operation, the processor time of a request in each round, in microseconds, without that of PostgreSQL. */
+export type Comparison = Record<string, Record<string, number[]>>
+
+interface Server {
+  name: string
+  service: RunningProcess
+  sockets: Socket[]
+  accounts: Account[]
+}
 
 /**
- * Measures this working tree and another commit in turns, so that both see the same machine. Processor time per request says more than
- * requests per second where the machine is shared.
+ * Measures this working tree, another commit and the bare server at once: they take turns of a few milliseconds, so that all see the same
+ * machine. Requests per second say nothing where the machine is shared, and neither does the processor time of seconds: neighbours slow
+ * down the processor itself. The 25th percentile of short turns leaves out most of that.
  */
 export async function compareWith(
   commit: string,
@@ -60,25 +68,64 @@ export async function compareWith(
   const comparison: Comparison = {}
   try {
     for (let round = 0; round < rounds; round++) {
+      const servers: Server[] = []
       for (const [name, { start, accounts }] of targets) {
-        const service = await start()
-        const history = [historyRequest(accounts[0] as Account)]
-        const measured = [
-          await measure(service, accounts.map(signalRequest), 201, seconds),
-          await measure(service, history, 200, seconds),
-        ]
-        await service.stop()
-        const results = comparison[name] ?? {}
-        comparison[name] = results
-        for (const [i, operation] of operations.entries()) {
-          results[operation] = [...(results[operation] ?? []), measured[i] as Measured]
+        servers.push({ name, service: await start(), sockets: [], accounts })
+      }
+      for (const server of servers) server.sockets = await openSockets(server.service.port)
+      for (const operation of Object.keys(operations) as (keyof typeof operations)[]) {
+        for (let turn = 0; turn < warmUpTurns; turn++) for (const server of servers) await takeTurn(server, operation)
+        const turns = new Map<Server, number[]>(servers.map((server) => [server, []]))
+        const end = performance.now() + seconds * servers.length * 1_000
+        while (performance.now() < end) {
+          for (const [server, times] of turns) times.push(await takeTurn(server, operation))
         }
+        for (const [{ name }, times] of turns) {
+          comparison[name] ??= {}
+          comparison[name][operation] ??= []
+          comparison[name][operation].push(quantile(times, 0.25))
+        }
+      }
+      for (const { service, sockets } of servers) {
+        for (const socket of sockets) socket.destroy()
+        await service.stop()
       }
     }
   } finally {
     execFileSync('git', ['-C', root, 'worktree', 'remove', '--force', join(folder, 'other')])
   }
   return comparison
+}
+
+function openSockets(port: number): Promise<Socket[]> {
+  return Promise.all(Array.from({ length: connections }, () => openSocket(port)))
+}
+
+/** Has one request of each connection arrive at the same time, several times. Returns the microseconds per request. */
+async function takeTurn({ service, sockets, accounts }: Server, operation: keyof typeof operations): Promise<number> {
+  const { status, requests } = operations[operation]
+  const bytes = requests(accounts).map((request) => Buffer.from(request, 'latin1'))
+  const before = threadSeconds(service)
+  for (let burst = 0; burst < burstsPerTurn; burst++) {
+    await Promise.all(sockets.map((socket, i) => exchange(socket, bytes[i % bytes.length] as Buffer, status)))
+  }
+  return ((threadSeconds(service) - before) * 1_000_000) / burstsPerTurn / connections
+}
+
+/** Sends a request and reads its response. */
+function exchange(socket: Socket, request: Buffer, status: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let missing = 0
+    const fail = () => reject(new Error('the server closed the connection'))
+    socket.once('close', fail)
+    socket.on('data', function read(chunk: Buffer) {
+      missing = missing > 0 ? missing - chunk.length : bytesAfter(chunk, status)
+      if (missing > 0) return
+      socket.off('data', read).off('close', fail)
+      resolve()
+    })
+    socket.write(request)
+  })
 }
 
 /** The start script of a commit, with the packages that are installed here. */
@@ -88,39 +135,18 @@ function checkOut(commit: string, folder: string): string {
   return join(folder, 'server/src/main.ts')
 }
 
-async function measure(
-  service: RunningProcess,
-  requests: string[],
-  expectedStatus: number,
-  seconds: number,
-): Promise<Measured> {
-  const options = { port: service.port, requests, expectedStatus, connections }
-  await load({ ...options, seconds: warmUpSeconds })
-  const before = processorSeconds(service)
-  const startedAt = performance.now()
-  const { requestsPerSecond } = await load({ ...options, seconds })
-  const count = (requestsPerSecond * (performance.now() - startedAt)) / 1_000
-  return { requestsPerSecond, microsecondsPerRequest: ((processorSeconds(service) - before) * 1_000_000) / count }
-}
-
 export function reportComparison(comparison: Comparison): string {
-  const rows = operations.flatMap((operation) =>
+  const rows = Object.keys(operations).flatMap((operation) =>
     Object.entries(comparison).map(([server, measured]) => {
-      const rounds = measured[operation] as Measured[]
-      const bare = comparison.bare?.[operation] as Measured[]
-      const times = rounds.map(({ microsecondsPerRequest }) => microsecondsPerRequest)
-      const ofBare = median(times) / median(bare.map(({ microsecondsPerRequest }) => microsecondsPerRequest))
-      const rate = (of: Measured[]) => median(of.map(({ requestsPerSecond }) => requestsPerSecond))
-      const spread = `${Math.min(...times).toFixed(0)} to ${Math.max(...times).toFixed(0)}`
-      return (
-        `| ${operation} | ${server} | ${rate(rounds).toFixed(0)} | ${(rate(rounds) / rate(bare)).toFixed(2)} | ` +
-        `${median(times).toFixed(0)} | ${spread} | ${ofBare.toFixed(2)} |`
-      )
+      const times = measured[operation] as number[]
+      const ofBare = median(times) / median(comparison.bare?.[operation] as number[])
+      const spread = `${Math.min(...times).toFixed(1)} to ${Math.max(...times).toFixed(1)}`
+      return `| ${operation} | ${server} | ${median(times).toFixed(1)} | ${spread} | ${ofBare.toFixed(2)} |`
     }),
   )
   return [
-    '| operation | server | requests/s | vs bare | processor time of the service, µs per request | spread | vs bare |',
-    '|---|---|---:|---:|---:|---:|---:|',
+    '| operation | server | processor time of the service, µs per request | spread of rounds | vs bare |',
+    '|---|---|---:|---:|---:|',
     ...rows,
   ].join('\n')
 }

@@ -76,7 +76,7 @@ function drive(
 }
 
 /** How many bytes of the response are still to come after its first chunk. The headers of our responses fit into one chunk. */
-function bytesAfter(chunk: Buffer, status: number): number {
+export function bytesAfter(chunk: Buffer, status: number): number {
   const bodyStart = chunk.indexOf('\r\n\r\n') + 4
   const head = chunk.toString('latin1', 0, bodyStart)
   if (Number(head.slice(9, 12)) !== status) {

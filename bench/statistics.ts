@@ -1,6 +1,11 @@
 export function median(numbers: number[]): number {
+  return quantile(numbers, 0.5)
+}
+
+/** The number that this share of the others is smaller than. */
+export function quantile(numbers: number[], share: number): number {
   const sorted = numbers.toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+  return sorted[Math.floor(sorted.length * share)] ?? Number.NaN
 }
 
 export interface Percentiles {

@@ -190,6 +190,11 @@ export function processorSeconds({ process: child }: RunningProcess): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }
 
+/** Processor time of the thread that runs JavaScript, without those that compile and collect garbage. In steps of nanoseconds. */
+export function threadSeconds({ process: { pid } }: RunningProcess): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e9
+}
+
 /** Processor time that the process and its children have used so far, with those that have ended. */
 export function treeSeconds(pid: number): number {
   const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name))

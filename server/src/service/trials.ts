@@ -10,7 +10,7 @@ export interface TrialsContext {
   store: Store
   clock: Clock
   log: Logger
-  /** Shows the figures on pull requests. What happens to a trial is notified by the teller, which retries. */
+  /** Shows the figures on pull requests. The notifier, which retries, says what happens to a trial. */
   reportOnPull: ReportOnPull
 }
 
