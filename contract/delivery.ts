@@ -3,7 +3,7 @@ import { deliveryRoles } from '../server/src/domain/access/api-key.ts'
 import { deliveryIsOff, maxUndelivered } from '../server/src/domain/delivery/settings.ts'
 import { defineOperations } from './operation.ts'
 import { promptIdExample, promptParamsSchema } from './prompt-id.ts'
-import { conflictSchema, invalidSchema, object, one, withHeaders } from './schema.ts'
+import { conflictSchema, invalidSchema, object, one } from './schema.ts'
 
 const sha = '8f3a1c5e7b9d2f4a6c8e0b1d3f5a7c9e1b3d5f7a'
 const trialId = 'trl_7Kd2mXqLr5Tz1NvB8cWf3HyJ'
@@ -72,7 +72,7 @@ const chosenTextSchema = object(
 
 const settings = {
   enabled: { type: 'boolean', description: 'Whether applications can fetch texts. Off by default' },
-  except: {
+  excluded: {
     type: 'array',
     items: { type: 'string' },
     maxItems: maxUndelivered,
@@ -85,14 +85,14 @@ const settingsSchema = object(settings, {
   description: 'Whether texts are delivered, and which are not',
 })
 
-const settingsResponse = one(settingsSchema, 'The settings', { enabled: true, except: ['internal/**'] })
+const settingsResponse = one(settingsSchema, 'The settings', { enabled: true, excluded: ['internal/**'] })
 
 export const newDeliverySettingsSchema = {
   title: 'NewDeliverySettings',
   description: 'The settings to change',
   type: 'object',
   properties: settings,
-  examples: [{ enabled: true, except: ['internal/**'] }],
+  examples: [{ enabled: true, excluded: ['internal/**'] }],
 } as const
 
 export type DeliveredPromptBody = FromSchema<typeof deliveredPromptSchema>
@@ -109,6 +109,7 @@ export const operations = defineOperations('Text delivery', {
   getDelivery: {
     method: 'GET',
     path: '/api/v1/delivery',
+    client: 'textDelivery.document',
     summary: 'Get the live texts of all prompts',
     description:
       'One document for an application, which keeps it, asks again with `If-None-Match` every `refresh_seconds`, and chooses the ' +
@@ -123,17 +124,11 @@ export const operations = defineOperations('Text delivery', {
         description: 'A glob: only prompts whose name or path matches',
       },
     },
-    headers: {
-      'if-none-match': { type: 'string', description: 'The `ETag` of the document that the application has' },
-    },
     response: {
-      200: withHeaders(
-        { ETag: { description: 'Changes with the document', schema: { type: 'string' } } },
-        one(documentSchema, 'The document, compressed if the request allows it', {
-          refresh_seconds: 15,
-          prompts: [deliveredExample],
-        }),
-      ),
+      200: one(documentSchema, 'The document, with an `ETag`, compressed if the request allows it', {
+        refresh_seconds: 15,
+        prompts: [deliveredExample],
+      }),
       304: { type: 'null', description: 'The document that the application has is current' },
       409: isOff,
       422: invalidSchema('prompts must have at most 10 wildcards'),
@@ -192,6 +187,6 @@ export const operations = defineOperations('Text delivery', {
       'A field that is left out stays as it is. Turning delivery on stores the live texts within a few seconds.',
     roles: ['admin'],
     body: newDeliverySettingsSchema,
-    response: { 200: settingsResponse, 422: invalidSchema('except must have at most 10 wildcards') },
+    response: { 200: settingsResponse, 422: invalidSchema('excluded must have at most 10 wildcards') },
   },
 })

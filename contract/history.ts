@@ -4,6 +4,7 @@ import { hiddenKinds } from '../server/src/domain/hidden-text.ts'
 import { actions } from '../server/src/domain/history/entry.ts'
 import { liveSources } from '../server/src/domain/impact/live/live-window.ts'
 import { blameStates, textStates } from '../server/src/domain/repositories/repository-service.ts'
+import { trialStates } from '../server/src/domain/trials/trial.ts'
 import { defineOperations } from './operation.ts'
 import { promptId, promptIdExample, promptParamsSchema } from './prompt-id.ts'
 import { invalidSchema, invalidTimeSchema, list, object, one, pageQuerySchema, textOrNull } from './schema.ts'
@@ -151,6 +152,20 @@ const details = {
     description: 'The key that recorded the entry through the API; null for entries from git, the CLI or an import',
   },
   hidden_characters: hiddenCharactersSchema,
+  trial: {
+    anyOf: [
+      object(
+        {
+          id: { type: 'string', description: 'The public ID (prefix trl_)' },
+          state: { enum: trialStates },
+          verdict: { enum: ['better', 'worse', null] },
+        },
+        { title: 'TrialOfChange', description: 'The trial that a change had before it was merged' },
+      ),
+      { type: 'null' },
+    ],
+    description: 'The last trial of this commit or pull request, whose verdict is randomised; null without one',
+  },
 } as const
 
 export const entryDetailsSchema = one(
@@ -171,6 +186,7 @@ export const entryDetailsSchema = one(
       'patch',
       'hidden_characters',
       'key_id',
+      'trial',
     ],
     properties: { ...historyEntrySchema.properties, ...details },
   },
@@ -188,6 +204,7 @@ export const entryDetailsSchema = one(
     patch: '@@ -1 +1 @@\n-You answer customers.\n+You answer customers in their language.\n',
     key_id: null,
     hidden_characters: { present: false, added: false, count: 0, added_count: 0, kinds: [], positions: [] },
+    trial: { id: 'trl_7Kd2mXqLr5Tz1NvB8cWf3HyJ', state: 'ended', verdict: 'better' },
   },
 )
 

@@ -72,7 +72,7 @@ describe('Resources of the client', () => {
     assert.deepEqual((await ledger.history.list(promptId)).data, [recorded])
     const { id: key_id } = (await ledger.session.get()).key
     const states = { before_state: 'unavailable', after_state: 'unavailable' }
-    const contents = { before: null, after: null, ...states, patch: null, hidden_characters: null }
+    const contents = { before: null, after: null, ...states, patch: null, hidden_characters: null, trial: null }
     assert.deepEqual(await ledger.history.get(promptId, recorded.id), {
       ...recorded,
       ...{ message: null, actor: null, path: null, too_large: false, ...contents, key_id },
@@ -397,6 +397,39 @@ describe('Resources of the client', () => {
     await assert.rejects(ledger.alerts.get(added.id), NotFoundError)
   })
 
+  test('texts are delivered, and a commit can be tried', async () => {
+    const { ledger } = await admin()
+    const git = new GitRepository()
+    git.commit('Start', { 'prompts/p.md': 'Be kind.\n' })
+    git.push()
+    await ledger.repositories.connect({ forge: 'github', url: git.remote, path: 'prompts/**' })
+    assert.deepEqual(await ledger.textDelivery.settings(), { enabled: false, excluded: [] })
+    assert.equal((await ledger.textDelivery.updateSettings({ enabled: true })).enabled, true)
+    await service.storeLiveTexts()
+    const { prompts } = await ledger.textDelivery.document({ prompts: 'prompts/*' })
+    assert.deepEqual(
+      prompts.map(({ text, version }) => [text, version]),
+      [['Be kind.\n', git.head()]],
+    )
+    git.switchTo('work', 'main')
+    const commit = git.commit('Try', { 'prompts/p.md': 'Be brief.\n' })
+    git.push('work:work')
+    const trial = await ledger.trials.start({ commit: git.head(), share: 1 })
+    assert.equal(trial.commit_sha, git.head(), commit)
+    const chosen = await ledger.textDelivery.text(prompts[0]?.id as string, { unit: 'user-1' })
+    assert.deepEqual([chosen.text, chosen.trial], ['Be brief.\n', { id: trial.id, arm: 'candidate' }])
+    await ledger.trials.recordExposures({
+      source: 'test',
+      exposures: [{ trial: trial.id, share: 1, control: 0, candidate: 1 }],
+    })
+    assert.equal((await ledger.trials.update(trial.id, { state: 'paused' })).state, 'paused')
+    assert.equal((await ledger.trials.get(trial.id)).state, 'paused')
+    assert.deepEqual(
+      (await ledger.trials.list({ state: 'paused' })).data.map(({ id }) => id),
+      [trial.id],
+    )
+  })
+
   test('a session authenticates by its cookie alone until it is deleted', async () => {
     const { tenant } = await admin()
     let cookie = ''
@@ -423,7 +456,12 @@ describe('Resources of the client', () => {
 
   test('the client covers every operation of the API', async () => {
     const document = JSON.parse(await readFile(new URL('../../dist/openapi.json', import.meta.url), 'utf8'))
-    const ids: Record<string, string> = { prompt_id: 'pmt_\\w+', alert_id: 'alr_\\w+', message_id: 'msg_\\w+' }
+    const ids: Record<string, string> = {
+      prompt_id: 'pmt_\\w+',
+      alert_id: 'alr_\\w+',
+      message_id: 'msg_\\w+',
+      trial_id: 'trl_\\w+',
+    }
     for (const [path, operations] of Object.entries<object>(document.paths)) {
       if (!path.startsWith('/api/v1/')) continue
       // Other IDs are numeric, so signals/export does not match signals/{signal_id}.

@@ -12,7 +12,15 @@ import pytest
 
 from conformity import assert_conforms
 from ledger_service import LedgerService, root
-from promptledger import AsyncPromptledger, NotFoundError, Promptledger, UnauthorizedError, ValidationError, models
+from promptledger import (
+    AsyncPromptledger,
+    NotFoundError,
+    Promptledger,
+    PromptledgerError,
+    UnauthorizedError,
+    ValidationError,
+    models,
+)
 from promptledger.signing_key import SigningKey
 
 now = datetime(2026, 11, 15, 12, tzinfo=timezone.utc)
@@ -439,9 +447,26 @@ def test_repositories_can_be_connected_changed_synced_rotated_and_disconnected(a
     assert repositories.get(repository_id)["state"] == "disconnected"
 
 
+def test_texts_are_delivered_and_trials_reported(admin: Admin) -> None:
+    delivery, trials = admin.ledger.text_delivery, admin.ledger.trials
+    assert delivery.update_settings(enabled=True) == delivery.settings() == {"enabled": True, "excluded": []}
+    assert delivery.document(prompts="**") == {"refresh_seconds": 15, "prompts": []}
+    # Its prompt has no file in git.
+    with pytest.raises(NotFoundError):
+        delivery.text(admin.prompt, unit="user-1")
+    with pytest.raises(PromptledgerError, match="No repository is connected"):
+        trials.start(pull=41, share=0.1)
+    unknown = "trl_" + "0" * 24
+    trials.record_exposures(source="test", exposures=[{"trial": unknown, "share": 0.1, "control": 1, "candidate": 0}])
+    for call in (lambda: trials.get(unknown), lambda: trials.update(unknown, state="ended")):
+        with pytest.raises(NotFoundError):
+            call()
+    assert trials.list(state="running").page().data == []
+
+
 def test_the_client_covers_every_operation_of_the_api() -> None:
     # Signing in and out is for browsers, which have cookies.
-    ids = {"prompt_id": r"pmt_\w+", "alert_id": r"alr_\w+", "message_id": r"msg_\w+"}
+    ids = {"prompt_id": r"pmt_\w+", "alert_id": r"alr_\w+", "message_id": r"msg_\w+", "trial_id": r"trl_\w+"}
     browser_only = {"POST /api/v1/session", "DELETE /api/v1/session"}
     for path, operations in api_paths().items():
         pattern = re.sub(r"\{(\w+)\}", lambda name: ids.get(name[1], r"\d+"), path)
@@ -505,6 +530,7 @@ def test_the_arguments_of_each_method_are_those_of_the_openapi_document() -> Non
         "updateTrial": ledger.trials.update,
         "recordExposures": ledger.trials.record_exposures,
         "getPromptText": ledger.text_delivery.text,
+        "getDelivery": ledger.text_delivery.document,
         "updateDeliverySettings": ledger.text_delivery.update_settings,
         "listPromptShares": ledger.shares.list_of_prompt,
         "createShare": ledger.shares.create,

@@ -163,15 +163,15 @@ onEachEngine('Text delivery', (engine) => {
         headers: scenario.tenant.headers,
         payload,
       })
-    assert.deepEqual((await patch({ enabled: true })).json().data, { enabled: true, except: [] })
+    assert.deepEqual((await patch({ enabled: true })).json().data, { enabled: true, excluded: [] })
     assert.deepEqual(await textsOf(scenario), {})
     await service.storeLiveTexts()
     assert.equal(Object.keys(await textsOf(scenario)).length, 2)
-    assert.deepEqual((await patch({ except: ['**/p.md'] })).json().data, { enabled: true, except: ['**/p.md'] })
+    assert.deepEqual((await patch({ excluded: ['**/p.md'] })).json().data, { enabled: true, excluded: ['**/p.md'] })
     // At once, before the stored text is removed.
     assert.deepEqual(await textsOf(scenario), { 'prompts/q.md': 'Be brief.\n' })
     assertError(await get(scenario, `/prompts/${p}/text`), 404, 'not_found')
-    for (const wrong of [{ except: [''] }, { except: 'x' }, { except: Array(21).fill('a') }, { enabled: 1 }]) {
+    for (const wrong of [{ excluded: [''] }, { excluded: 'x' }, { excluded: Array(21).fill('a') }, { enabled: 1 }]) {
       assertError(await patch(wrong), 422, 'validation_error')
     }
     assert.equal((await patch({ enabled: false })).statusCode, 200)

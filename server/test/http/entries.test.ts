@@ -196,6 +196,7 @@ onOneEngine('Reading a history entry', (engine) => {
       after_state: 'available',
       patch: '--- a/prompts/p.md\n+++ b/prompts/p.md\n@@ -1 +1,2 @@\n Be kind.\n+Always.\n',
       key_id: null,
+      trial: null,
       too_large: false,
       hidden_characters: nothingHidden,
     })
@@ -246,6 +247,7 @@ onOneEngine('Reading a history entry', (engine) => {
       after_state: 'available',
       patch: '--- a/prompts/p.md\n+++ b/prompts/p.md\n@@ -1 +1 @@\n-Be kind.\n+Be brave.\n',
       key_id: null,
+      trial: null,
       too_large: false,
       hidden_characters: nothingHidden,
     })
@@ -277,7 +279,7 @@ onOneEngine('Reading a history entry', (engine) => {
     await service.app.inject({ method: 'POST', url, headers, payload: merged })
     await tenant.recordEntry({ createdAt: 1 })
     const states = { before_state: 'unavailable', after_state: 'unavailable' }
-    const contents = { before: null, after: null, ...states, patch: null, hidden_characters: null }
+    const contents = { before: null, after: null, ...states, patch: null, hidden_characters: null, trial: null }
     const unknown = { message: null, actor: null, path: null, too_large: false, ...contents }
     const listed: Entry[] = (await tenant.history()).json().data
     const entries = await Promise.all(

@@ -288,7 +288,7 @@ const invalidInputs: Record<string, Partial<PreparedRequest>> = {
   getPromptText: { query: { unit: '' } },
   startTrial: { body: { pull: 41, share: 1.1 } },
   listTrials: { query: { state: 'gone' } },
-  updateDeliverySettings: { body: { except: ['*a'.repeat(11)] } },
+  updateDeliverySettings: { body: { excluded: ['*a'.repeat(11)] } },
 }
 
 /** Puts the resource into a state in which the operation gets the documented 409. */

@@ -229,7 +229,12 @@ onEachEngine('Trials', (engine) => {
       assert.match(response.json().error.message, message)
     }
     assert.equal(await servedTrial(scenario), null)
-    await service.store.liveTexts.updateSettings(scenario.tenant.organisation.id, { except: ['**/p.md'] }, 1, operator)
+    await service.store.liveTexts.updateSettings(
+      scenario.tenant.organisation.id,
+      { excluded: ['**/p.md'] },
+      1,
+      operator,
+    )
     assertError(await send(scenario, 'POST', '/trials', { pull: 41, share: 0.1 }), 422, 'validation_error')
     await service.store.liveTexts.updateSettings(scenario.tenant.organisation.id, { enabled: false }, 1, operator)
     assertError(await send(scenario, 'POST', '/trials', { pull: 41, share: 0.1 }), 409, 'conflict')
@@ -473,6 +478,11 @@ onEachEngine('Trials', (engine) => {
         await scenario.deliver(scenario.forge.pull({ action, ...facts }))
         await judge()
         assert.equal((await trialOf(scenario, id)).ending, ending)
+        const p = await scenario.promptId(path)
+        const [entry] = (await send(scenario, 'GET', `/prompts/${p}/history`)).json().data
+        assert.equal(entry.trial, undefined)
+        const details = (await send(scenario, 'GET', `/prompts/${p}/history/${entry.id}`)).json().data
+        assert.deepEqual([details.pr_number, details.trial], [41, { id, state: 'ended', verdict: null }])
         assert.deepEqual(await eventsOf(scenario, id), ['started', 'stopped'])
       }
     })
@@ -495,9 +505,9 @@ onEachEngine('Trials', (engine) => {
         const [prompt] = await service.store.prompts.named(tenant.organisation.id, path)
         if (prompt) await service.store.prompts.delete(prompt, service.now, operator)
       }
-      const except = ({ tenant }: Scenario) =>
-        service.store.liveTexts.updateSettings(tenant.organisation.id, { except: ['**/p.md'] }, 1, operator)
-      for (const change of [remove, except]) {
+      const excluded = ({ tenant }: Scenario) =>
+        service.store.liveTexts.updateSettings(tenant.organisation.id, { excluded: ['**/p.md'] }, 1, operator)
+      for (const change of [remove, excluded]) {
         const scenario = await deliveringScenario()
         const { id } = await started(scenario)
         await change(scenario)

@@ -7,7 +7,7 @@ import type { Instant } from '../time.ts'
 /** Whether applications fetch texts from the service, and the globs of prompts that they cannot fetch. */
 export interface DeliverySettings {
   enabled: boolean
-  except: string[]
+  excluded: string[]
 }
 
 export const maxUndelivered = 20
@@ -26,12 +26,12 @@ export interface DeliverySettingsStore {
 }
 
 export function validUndelivered(globs: string[]): string[] {
-  if (globs.length > maxUndelivered) throw invalidField('except', `must have at most ${maxUndelivered} items`)
-  return [...new Set(globs.map((glob) => validGlob('except', glob)))]
+  if (globs.length > maxUndelivered) throw invalidField('excluded', `must have at most ${maxUndelivered} items`)
+  return [...new Set(globs.map((glob) => validGlob('excluded', glob)))]
 }
 
-export function isDelivered({ except }: DeliverySettings, prompt: Pick<Prompt, 'name' | 'path'>): boolean {
-  return !except.some((glob) => matchesPromptGlob(glob, prompt))
+export function isDelivered({ excluded }: DeliverySettings, prompt: Pick<Prompt, 'name' | 'path'>): boolean {
+  return !excluded.some((glob) => matchesPromptGlob(glob, prompt))
 }
 
 export function deliveryIsOff(): DomainError {

@@ -166,7 +166,7 @@ function problemOf(
   live: { commitSha: string; blob: string } | undefined,
   isDelivered: boolean,
 ): string | null {
-  if (!isDelivered) return `must be delivered, but the settings of text delivery except ${name}`
+  if (!isDelivered) return `must be delivered, but the settings of text delivery exclude ${name}`
   if (live === undefined) return `must have a live text, but ${name} has none yet`
   if (blob === null) return `must be part of the commit, but ${short(commitSha)} has no file of ${name}`
   if (live.commitSha === commitSha) return `must not be live, but ${short(commitSha)} is the live version of ${name}`

@@ -110,6 +110,11 @@ export interface TrialStore {
     state: TrialState | null,
     request: PageRequest,
   ): Promise<{ trials: Trial[]; totalCount: number }>
+  /** The last trial of this commit, or of this pull request, on the prompt. */
+  ofChange(
+    prompt: Pick<Prompt, 'id' | 'organisationId'>,
+    change: { commitSha: string; prNumber: number | null; repositoryId: number | null },
+  ): Promise<Trial | null>
   /** The trials that run or are paused: in one organisation, or in all. */
   active(organisationId: number | null): Promise<Trial[]>
   /**

@@ -65,10 +65,10 @@ export function deliveryRoutes({ store, clock, log }: Context) {
     }))
 
     route(app, operations.updateDeliverySettings, async ({ access, body }) => {
-      const { enabled, except } = body as NewDeliverySettingsBody
+      const { enabled, excluded } = body as NewDeliverySettingsBody
       const update = {
         ...(enabled !== undefined && { enabled }),
-        ...(except !== undefined && { except: validUndelivered(except) }),
+        ...(excluded !== undefined && { excluded: validUndelivered(excluded) }),
       }
       return { data: await store.liveTexts.updateSettings(access.organisationId, update, clock(), access) }
     })

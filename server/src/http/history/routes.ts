@@ -64,6 +64,7 @@ function historyEntryRoutes({ store, clock }: Context, reader: ContentsReader) {
       const isShared = request.access.shared !== undefined
       const contents = await reader.contents(request.prompt.organisationId, entry, reply)
       const hidden = toHiddenCharactersBody(entry, contents)
+      const trial = isShared ? null : await store.trials.ofChange(request.prompt, entry)
       const details = {
         message: isShared ? withoutAddresses(message) : message,
         actor,
@@ -76,6 +77,7 @@ function historyEntryRoutes({ store, clock }: Context, reader: ContentsReader) {
         patch: contents.patch,
         hidden_characters: hidden,
         key_id: isShared ? null : keyId,
+        trial: trial && { id: trial.id, state: trial.state, verdict: trial.verdict },
       }
       return { data: { ...toHistoryEntryBody(entry), ...details } }
     })

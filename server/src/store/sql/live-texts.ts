@@ -27,14 +27,14 @@ export function sqlLiveTexts(database: Database): LiveTextStore {
     async updateSettings(organisationId, update, at, by) {
       const change = ({ name, ...row }: Row) => {
         const before = toSettings(row)
-        const { enabled, except } = { ...before, ...update }
-        const details = { from: describe(before), to: describe({ enabled, except }) }
+        const { enabled, excluded } = { ...before, ...update }
+        const details = { from: describe(before), to: describe({ enabled, excluded }) }
         if (details.from === details.to) return []
         const subject = { id: organisationId, name: name as string }
         return [
           statement('update organisations set delivers = ?, undelivered = ? where id = ?', [
             Number(enabled),
-            JSON.stringify(except),
+            JSON.stringify(excluded),
             organisationId,
           ]),
           auditEntry({ organisationId, by, at, action: 'organisation.delivery_changed', subject, details }),
@@ -101,12 +101,12 @@ export function sqlLiveTexts(database: Database): LiveTextStore {
 }
 
 function toSettings({ delivers, undelivered }: Row): DeliverySettings {
-  return { enabled: delivers === 1, except: undelivered === null ? [] : JSON.parse(undelivered as string) }
+  return { enabled: delivers === 1, excluded: undelivered === null ? [] : JSON.parse(undelivered as string) }
 }
 
 /** As the audit log shows them. */
-function describe({ enabled, except }: DeliverySettings): string {
-  return `${enabled ? 'on' : 'off'}${except.length === 0 ? '' : `, except ${JSON.stringify(except)}`}`
+function describe({ enabled, excluded }: DeliverySettings): string {
+  return `${enabled ? 'on' : 'off'}${excluded.length === 0 ? '' : `, without ${JSON.stringify(excluded)}`}`
 }
 
 function toVersion(row: Row): LiveVersionOfPrompt {

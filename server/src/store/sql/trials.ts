@@ -110,6 +110,17 @@ export function sqlTrials(database: Database): TrialStore {
       return { trials: await withPrompts(rows), totalCount: requireRow(counts).count as number }
     },
 
+    async ofChange({ organisationId, id: promptId }, { commitSha, prNumber, repositoryId }) {
+      const rows = await database.rows(
+        `select * from trials where organisation_id = ?
+           and trial_id in (select p.trial_id from trial_prompts p where p.organisation_id = ? and p.prompt_id = ?)
+           and (commit_sha = ? or (repository_id = ? and pr_number = ?))
+         order by started_at desc, trial_id desc limit 1`,
+        [organisationId, organisationId, promptId, commitSha, repositoryId, prNumber],
+      )
+      return (await withPrompts(rows))[0] ?? null
+    },
+
     async active(organisationId) {
       const [condition, parameters] = organisationId === null ? ['', []] : ['and organisation_id = ?', [organisationId]]
       const rows = await database.rows(

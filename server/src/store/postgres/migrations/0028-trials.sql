@@ -51,6 +51,7 @@ create table trial_prompts (
   primary key (organisation_id, trial_id, prompt_id)
 );
 
+create index trial_prompts_by_prompt on trial_prompts (organisation_id, prompt_id);
 create unique index trial_prompts_active on trial_prompts (organisation_id, prompt_id, active);
 
 -- How many units each process has served by each arm, since it started.
