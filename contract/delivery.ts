@@ -109,7 +109,7 @@ export const operations = defineOperations('Text delivery', {
   getDelivery: {
     method: 'GET',
     path: '/api/v1/delivery',
-    client: 'textDelivery.document',
+    client: 'texts.document',
     summary: 'Get the live texts of all prompts',
     description:
       'One document for an application, which keeps it, asks again with `If-None-Match` every `refresh_seconds`, and chooses the ' +
@@ -138,7 +138,7 @@ export const operations = defineOperations('Text delivery', {
   getPromptText: {
     method: 'GET',
     path: '/api/v1/prompts/:prompt_id/text',
-    client: 'textDelivery.text',
+    client: 'texts.get',
     summary: 'Get the text of a prompt for a unit',
     description:
       'For applications without one of our clients: the same choice as they make, by the service. A request with a `unit` during a ' +
@@ -171,7 +171,7 @@ export const operations = defineOperations('Text delivery', {
   getDeliverySettings: {
     method: 'GET',
     path: '/api/v1/delivery/settings',
-    client: 'textDelivery.settings',
+    client: 'texts.settings',
     summary: 'Get the settings of text delivery',
     roles: ['admin'],
     response: { 200: settingsResponse },
@@ -180,7 +180,7 @@ export const operations = defineOperations('Text delivery', {
   updateDeliverySettings: {
     method: 'PATCH',
     path: '/api/v1/delivery/settings',
-    client: 'textDelivery.updateSettings',
+    client: 'texts.updateSettings',
     needsBody: true,
     summary: 'Change the settings of text delivery',
     description:

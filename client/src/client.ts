@@ -28,9 +28,9 @@ import {
   segments,
   shares,
   shifts,
-  type TextDelivery,
+  type Texts,
   type Trials,
-  textDelivery,
+  texts,
   trials,
   type Usage,
   usage,
@@ -68,7 +68,7 @@ export class Promptledger {
   readonly shifts: Shifts
   readonly shares: Shares
   readonly trials: Trials
-  readonly textDelivery: TextDelivery
+  readonly texts: Texts
   readonly alerts: Alerts
   readonly organisation: Organisation
   readonly usage: Usage
@@ -95,7 +95,7 @@ export class Promptledger {
     this.shifts = shifts(service)
     this.shares = shares(service)
     this.trials = trials(service)
-    this.textDelivery = textDelivery(service)
+    this.texts = texts(service)
     this.alerts = alerts(service)
     this.organisation = organisation(service)
     this.usage = usage(service)

@@ -403,10 +403,10 @@ describe('Resources of the client', () => {
     git.commit('Start', { 'prompts/p.md': 'Be kind.\n' })
     git.push()
     await ledger.repositories.connect({ forge: 'github', url: git.remote, path: 'prompts/**' })
-    assert.deepEqual(await ledger.textDelivery.settings(), { enabled: false, excluded: [] })
-    assert.equal((await ledger.textDelivery.updateSettings({ enabled: true })).enabled, true)
+    assert.deepEqual(await ledger.texts.settings(), { enabled: false, excluded: [] })
+    assert.equal((await ledger.texts.updateSettings({ enabled: true })).enabled, true)
     await service.storeLiveTexts()
-    const { prompts } = await ledger.textDelivery.document({ prompts: 'prompts/*' })
+    const { prompts } = await ledger.texts.document({ prompts: 'prompts/*' })
     assert.deepEqual(
       prompts.map(({ text, version }) => [text, version]),
       [['Be kind.\n', git.head()]],
@@ -416,7 +416,7 @@ describe('Resources of the client', () => {
     git.push('work:work')
     const trial = await ledger.trials.start({ commit: git.head(), share: 1 })
     assert.equal(trial.commit_sha, git.head(), commit)
-    const chosen = await ledger.textDelivery.text(prompts[0]?.id as string, { unit: 'user-1' })
+    const chosen = await ledger.texts.get(prompts[0]?.id as string, { unit: 'user-1' })
     assert.deepEqual([chosen.text, chosen.trial], ['Be brief.\n', { id: trial.id, arm: 'candidate' }])
     await ledger.trials.recordExposures({
       source: 'test',

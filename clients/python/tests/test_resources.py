@@ -448,12 +448,12 @@ def test_repositories_can_be_connected_changed_synced_rotated_and_disconnected(a
 
 
 def test_texts_are_delivered_and_trials_reported(admin: Admin) -> None:
-    delivery, trials = admin.ledger.text_delivery, admin.ledger.trials
+    delivery, trials = admin.ledger.texts, admin.ledger.trials
     assert delivery.update_settings(enabled=True) == delivery.settings() == {"enabled": True, "excluded": []}
     assert delivery.document(prompts="**") == {"refresh_seconds": 15, "prompts": []}
     # Its prompt has no file in git.
     with pytest.raises(NotFoundError):
-        delivery.text(admin.prompt, unit="user-1")
+        delivery.get(admin.prompt, unit="user-1")
     with pytest.raises(PromptledgerError, match="No repository is connected"):
         trials.start(pull=41, share=0.1)
     unknown = "trl_" + "0" * 24
@@ -529,9 +529,9 @@ def test_the_arguments_of_each_method_are_those_of_the_openapi_document() -> Non
         "listTrials": ledger.trials.list,
         "updateTrial": ledger.trials.update,
         "recordExposures": ledger.trials.record_exposures,
-        "getPromptText": ledger.text_delivery.text,
-        "getDelivery": ledger.text_delivery.document,
-        "updateDeliverySettings": ledger.text_delivery.update_settings,
+        "getPromptText": ledger.texts.get,
+        "getDelivery": ledger.texts.document,
+        "updateDeliverySettings": ledger.texts.update_settings,
         "listPromptShares": ledger.shares.list_of_prompt,
         "createShare": ledger.shares.create,
         "revokeShare": ledger.shares.revoke,

@@ -21,7 +21,7 @@ from .async_generated import (
     AsyncSession,
     AsyncShares,
     AsyncShifts,
-    AsyncTextDelivery,
+    AsyncTexts,
     AsyncTrials,
     AsyncUsage,
     AsyncVersions,
@@ -56,7 +56,7 @@ class AsyncPromptledger:
     shifts: AsyncShifts
     shares: AsyncShares
     trials: AsyncTrials
-    text_delivery: AsyncTextDelivery
+    texts: AsyncTexts
     alerts: AsyncAlerts
     organisation: AsyncOrganisation
     usage: AsyncUsage
@@ -121,7 +121,7 @@ class AsyncPromptledger:
         self.shifts = AsyncShifts(ledger, threads)
         self.shares = AsyncShares(ledger, threads)
         self.trials = AsyncTrials(ledger, threads)
-        self.text_delivery = AsyncTextDelivery(ledger, threads)
+        self.texts = AsyncTexts(ledger, threads)
         self.alerts = AsyncAlerts(ledger, threads)
         self.organisation = AsyncOrganisation(ledger, threads)
         self.usage = AsyncUsage(ledger, threads)

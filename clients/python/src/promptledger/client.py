@@ -24,7 +24,7 @@ from .generated import (
     Session,
     Shares,
     Shifts,
-    TextDelivery,
+    Texts,
     Trials,
     Usage,
     Versions,
@@ -63,7 +63,7 @@ class Promptledger:
     shifts: Shifts
     shares: Shares
     trials: Trials
-    text_delivery: TextDelivery
+    texts: Texts
     alerts: Alerts
     organisation: Organisation
     usage: Usage
@@ -121,7 +121,7 @@ class Promptledger:
         self.shifts = Shifts(transport)
         self.shares = Shares(transport)
         self.trials = Trials(transport)
-        self.text_delivery = TextDelivery(transport)
+        self.texts = Texts(transport)
         self.alerts = Alerts(transport)
         self.organisation = Organisation(transport)
         self.usage = Usage(transport)
