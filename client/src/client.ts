@@ -1,4 +1,5 @@
 import { requestData } from './data.ts'
+import { createDelivery } from './delivery.ts'
 import { fromEnvironment } from './environment.ts'
 import {
   type Alerts,
@@ -16,8 +17,6 @@ import {
   keys,
   type Organisation,
   organisation,
-  type Prompts,
-  prompts,
   type Regressions,
   type Repositories,
   regressions,
@@ -40,6 +39,7 @@ import {
   votes,
 } from './generated/resources.ts'
 import { type ClientOptions, createTransport, type RequestOptions, type Transport } from './request.ts'
+import { type Prompts, prompts } from './resources/prompts.ts'
 import { type Signals, signals } from './resources/signals.ts'
 import { type Timeline, timeline } from './resources/timeline.ts'
 import { type Tokens, tokens } from './resources/tokens.ts'
@@ -76,12 +76,19 @@ export class Promptledger {
   readonly repositories: Repositories
   readonly audit: Audit
   readonly session: Session
+  /**
+   * Sends what `prompts.text` has counted, for up to `timeout` milliseconds (5,000 by default), and stops its requests. Queues close on
+   * their own.
+   */
+  readonly close: (options?: { timeout?: number }) => Promise<void>
 
   constructor(options: ClientOptions = {}) {
     // Closures hold the keys, so printing this object never reveals them.
     const signingKey = options.signingKey ?? fromEnvironment('PROMPTLEDGER_SIGNING_KEY')
     const service = createTransport(options, Boolean(signingKey))
-    this.prompts = prompts(service)
+    const delivery = createDelivery(service, options.delivery)
+    this.prompts = prompts(service, delivery.text)
+    this.close = ({ timeout = 5_000 } = {}) => delivery.close(timeout)
     this.history = history(service)
     this.versions = versions(service)
     this.deployments = deployments(service)

@@ -13,6 +13,7 @@ export {
   ValidationError,
 } from './errors.ts'
 export type { Pages } from './page.ts'
+export type { DeliveryOptions, PromptText, TextOptions } from './prompt-text.ts'
 export type { QueuedSignal, QueueOptions, SignalOptions, SignalQueue, Spool } from './queue.ts'
 export type { ClientOptions, RequestOptions } from './request.ts'
 export type { NewToken } from './resources/tokens.ts'

@@ -1,6 +1,7 @@
 import type { SignalResult } from './batch.ts'
 import { PromptledgerError, RateLimitedError, TimeoutError, UnauthorizedError } from './errors.ts'
 import { createIdempotencyKey } from './idempotency-key.ts'
+import { type PromptText, signalOn } from './prompt-text.ts'
 import type { RequestOptions } from './request.ts'
 import { isTransient } from './retry.ts'
 import type { BatchSignal, NewSignal } from './types.ts'
@@ -50,7 +51,7 @@ export interface QueueOptions extends Pick<RequestOptions, 'timeout' | 'maxRetri
 
 export interface SignalQueue {
   /** Queues a signal to be sent in the background. Never waits and never throws. Returns false if it drops the signal. */
-  add(promptId: string, signal: NewSignal, options?: QueuedOptions): boolean
+  add(prompt: string | PromptText, signal: NewSignal, options?: QueuedOptions): boolean
   /** How many signals are not recorded yet. */
   readonly size: number
   /**
@@ -275,7 +276,8 @@ export function createSignalQueue(sender: SignalSender, options: QueueOptions = 
   }
 
   return {
-    add(promptId, signal, { idempotencyKey = createIdempotencyKey(), traceparent } = {}) {
+    add(prompt, given, { idempotencyKey = createIdempotencyKey(), traceparent } = {}) {
+      const { promptId, signal } = signalOn(prompt, given)
       const item = { key: idempotencyKey, promptId, signal, ...(traceparent && { traceparent }) }
       try {
         // A copy, so that later changes by the caller have no effect.

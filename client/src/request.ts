@@ -1,6 +1,8 @@
+import { digestOf } from './assignment.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { fromEnvironment } from './environment.ts'
 import { ConnectionError, errorFromResponse, PromptledgerError } from './errors.ts'
+import type { DeliveryOptions } from './prompt-text.ts'
 import { isTransient, neverConnected, retryDelayMs, sleep } from './retry.ts'
 
 type HeaderMap = Record<string, string>
@@ -34,6 +36,8 @@ export interface ClientOptions extends RequestOptions {
   signingKey?: string | undefined
   /** Sends no API key: in a page of the service itself, the cookie of its session authenticates requests. */
   useSession?: boolean | undefined
+  /** How `prompts.text` fetches and keeps texts. */
+  delivery?: DeliveryOptions | undefined
 }
 
 export interface Operation {
@@ -53,6 +57,10 @@ export interface Operation {
 export interface Transport {
   /** Throws what the first request would throw, if a client that only signs has no key or URL. */
   requireKey(): void
+  /** Tells clients of other services, other keys and with another `purpose` apart, and reveals nothing about the key. */
+  fingerprint(purpose: string): string
+  /** Sends a request once, and resolves with the response whatever its status, for callers that retry on their own. */
+  attempt(operation: Operation, options?: RequestOptions): Promise<{ status: number; headers: Headers; text: string }>
   /** Resolves with the parsed body of the response. */
   json<Body>(operation: Operation, options?: RequestOptions): Promise<Body>
   /** Yields the text of the response in chunks, as they arrive. */
@@ -71,12 +79,9 @@ export function createTransport(client: ClientOptions, canSign = false): Transpo
   let target: ReturnType<typeof resolveTarget> | undefined
   if (!canSign) target = resolveTarget()
 
-  async function send<T>(
-    operation: Operation,
-    call: RequestOptions,
-    read: (response: Response, deadline: Deadline) => Promise<T>,
-  ): Promise<T> {
-    const { method, path, query, body, isIdempotent = method !== 'POST' } = operation
+  /** Everything that the attempts of a call share. */
+  function prepare(operation: Operation, call: RequestOptions) {
+    const { method, path, query, body } = operation
     // Runtimes drop these segments, so the request would go to another path.
     if (/\/\.{0,2}(\/|$)/.test(path)) throw new TypeError('Pass the ID of the prompt: "", "." and ".." cannot name one')
     target ??= resolveTarget()
@@ -88,9 +93,26 @@ export function createTransport(client: ClientOptions, canSign = false): Transpo
     const headers = mergeHeaders(authorization, contentType, operation.headers, client.headers, call.headers)
     const signal = call.signal ?? client.signal
     const timeout = call.timeout ?? operation.timeout ?? client.timeout ?? 10_000
-    const maxRetries = call.maxRetries ?? client.maxRetries ?? 3
     // Browsers reject a fetch that is called as a method of another object.
     const fetchFunction = call.fetch ?? client.fetch ?? fetch
+    // A followed redirect can turn a POST into a GET that seems to succeed. Credentials stay at their default,
+    // same-origin, because some runtimes reject the option.
+    const init = { method, headers, body: text, redirect: 'manual' } as const
+    return {
+      signal,
+      timeout,
+      fetchOnce: (deadline: Deadline) => fetchFunction(url, { ...init, signal: deadline.signal }),
+    }
+  }
+
+  async function send<T>(
+    operation: Operation,
+    call: RequestOptions,
+    read: (response: Response, deadline: Deadline) => Promise<T>,
+  ): Promise<T> {
+    const { method, isIdempotent = method !== 'POST' } = operation
+    const { signal, timeout, fetchOnce } = prepare(operation, call)
+    const maxRetries = call.maxRetries ?? client.maxRetries ?? 3
 
     for (let retries = 0; ; retries++) {
       signal?.throwIfAborted()
@@ -98,10 +120,7 @@ export function createTransport(client: ClientOptions, canSign = false): Transpo
       let retryAfter: string | null = null
       let error: unknown
       try {
-        // A followed redirect can turn a POST into a GET that seems to succeed. Credentials stay at their default,
-        // same-origin, because some runtimes reject the option.
-        const init = { method, headers, body: text, signal: deadline.signal, redirect: 'manual' } as const
-        const response = await fetchFunction(url, init)
+        const response = await fetchOnce(deadline)
         if (response.ok) return await read(response, deadline)
         retryAfter = response.headers.get('Retry-After')
         error = errorFromResponse(response.status, response.headers.get('X-Request-Id'), await response.text())
@@ -124,6 +143,24 @@ export function createTransport(client: ClientOptions, canSign = false): Transpo
   return {
     requireKey() {
       target ??= resolveTarget()
+    },
+
+    fingerprint(purpose) {
+      target ??= resolveTarget()
+      return digestOf(JSON.stringify([target, purpose]))
+    },
+
+    async attempt(operation, options = {}) {
+      const { signal, timeout, fetchOnce } = prepare(operation, options)
+      const deadline = startDeadline(timeout, signal)
+      try {
+        const response = await fetchOnce(deadline)
+        return { status: response.status, headers: response.headers, text: await response.text() }
+      } catch (error) {
+        throw failureOf(error, deadline.signal)
+      } finally {
+        deadline.end()
+      }
     },
 
     json(operation, options = {}) {

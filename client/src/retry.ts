@@ -24,11 +24,14 @@ export function neverConnected(error: unknown): boolean {
  * do not retry together.
  */
 export function retryDelayMs(retries: number, retryAfter: string | null): number {
-  if (retryAfter !== null) {
-    const requestedMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now()
-    if (!Number.isNaN(requestedMs)) return Math.max(0, requestedMs)
-  }
-  return Math.min(8_000, 500 * 2 ** retries) * (0.5 + Math.random() / 2)
+  return retryAfterMs(retryAfter) ?? Math.min(8_000, 500 * 2 ** retries) * (0.5 + Math.random() / 2)
+}
+
+/** The delay that the header asks for, or null if it asks for none. */
+export function retryAfterMs(header: string | null): number | null {
+  if (header === null) return null
+  const requestedMs = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now()
+  return Number.isNaN(requestedMs) ? null : Math.max(0, requestedMs)
 }
 
 /** Rejects with the signal's reason as soon as it aborts. */

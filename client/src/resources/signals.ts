@@ -4,6 +4,7 @@ import { signals as generated } from '../generated/resources.ts'
 import { createIdempotencyKey } from '../idempotency-key.ts'
 import { parseLines } from '../lines.ts'
 import { createPages, type Pages } from '../page.ts'
+import { type PromptText, signalOn } from '../prompt-text.ts'
 import { createSignalQueue, type QueueOptions, type SignalOptions, type SignalQueue } from '../queue.ts'
 import type { RequestOptions, Transport } from '../request.ts'
 import type { BatchSignal, ExportQuery, NewSignal, RecordedSignal, Signal, SignalPage, SignalQuery } from '../types.ts'
@@ -28,8 +29,16 @@ export function signals(service: Transport) {
     return query.format === 'csv' ? text : parseLines<Signal>(text)
   }
 
-  /** Records a signal. Resolves when it is stored durably. Retries never count it twice. */
-  function create(promptId: string, body: NewSignal, options: SignalOptions = {}): Promise<RecordedSignal> {
+  /**
+   * Records a signal. Resolves when it is stored durably. Retries never count it twice. For a text from `prompts.text`, its version and
+   * unit are recorded too.
+   */
+  function create(
+    prompt: string | PromptText,
+    signal: NewSignal,
+    options: SignalOptions = {},
+  ): Promise<RecordedSignal> {
+    const { promptId, signal: body } = signalOn(prompt, signal)
     const { idempotencyKey = createIdempotencyKey(), traceparent } = options
     const headers = { 'Idempotency-Key': idempotencyKey, ...(traceparent && { traceparent }) }
     return requestData(service, { method: 'POST', path: pathOf(promptId), body, headers, isIdempotent: true }, options)
