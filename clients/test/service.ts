@@ -10,8 +10,10 @@ import { postgres, sqlite } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
 import { type Fate, HttpProxy } from '../../testing/http-proxy.ts'
+import { openPull } from '../../testing/operations.ts'
 import { deliveriesFrom } from '../../testing/payloads/deliveries.ts'
 import { startReceiver } from '../../testing/receiver.ts'
+import { connectedScenario } from '../../testing/scenario.ts'
 import { type Tenant, TestService } from '../../testing/service.ts'
 import { globalSetup, globalTeardown } from '../../testing/setup.ts'
 
@@ -125,6 +127,29 @@ const commands: Record<string, (args: Arguments) => unknown> = {
     const commit = git.commit('Start', { 'prompts/p.md': 'Be kind.\n' })
     git.push()
     return { url: git.remote, commit }
+  },
+
+  /** An organisation with delivered texts, whose `prompts/p.md` is tried on a share of the units. */
+  async delivering({ share = null }) {
+    const scenario = await connectedScenario(service)
+    const { tenant, git } = scenario
+    repositories.push(git)
+    tenants.set(tenant.key, tenant)
+    await service.store.liveTexts.updateSettings(tenant.organisation.id, { enabled: true }, service.now, operator)
+    await service.storeLiveTexts()
+    const prompt = await scenario.promptId('prompts/p.md')
+    const live = git.head('main')
+    if (share === null) return { key: tenant.key, prompt, live, trial: null, candidate: null }
+    const candidate = await openPull(scenario, 41)
+    const { headers } = tenant
+    const payload = { pull: 41, share }
+    const response = await service.app.inject({ method: 'POST', url: '/api/v1/trials', headers, payload })
+    return { key: tenant.key, prompt, live, trial: response.json().data.id, candidate }
+  },
+
+  async exposures({ key, trial }) {
+    const found = await service.store.trials.find(tenantOf(key).organisation.id, trial)
+    return found && service.store.trials.exposures(found)
   },
 
   rename({ url }) {

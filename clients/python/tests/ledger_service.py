@@ -30,6 +30,15 @@ class Tenant:
     prompt: str
 
 
+@dataclass(frozen=True)
+class Delivering(Tenant):
+    """An organisation with delivered texts, and the trial on `prompts/p.md`, if any."""
+
+    live: str
+    trial: Optional[str]
+    candidate: Optional[str]
+
+
 class LedgerService:
     """The real service on a database of its own, behind a proxy that breaks requests as a test tells it to."""
 
@@ -59,6 +68,13 @@ class LedgerService:
 
     def tenant(self, plan: str = "free", role: str = "standard") -> Tenant:
         return Tenant(**self._call("tenant", plan=plan, role=role))
+
+    def delivering(self, share: Optional[float] = None) -> Delivering:
+        return Delivering(**self._call("delivering", share=share))
+
+    def exposures(self, tenant: Delivering) -> list[dict[str, Any]]:
+        exposures: list[dict[str, Any]] = self._call("exposures", key=tenant.key, trial=tenant.trial)
+        return exposures
 
     def key(self, tenant: Tenant, role: str) -> str:
         key: str = self._call("key", key=tenant.key, role=role)

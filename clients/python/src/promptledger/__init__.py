@@ -27,22 +27,26 @@ from .errors import (
     ValidationError,
 )
 from .page import AttributedPage, Page, Pages, SignalPage, VersionPage
+from .prompt_text import AssignedTrial, DeliveryOptions, PromptText
 from .queued_signal import QueuedSignal
 from .signal_queue import SignalQueue
 from .stream import Stream
 from .version import __version__
 
 __all__ = [
+    "AssignedTrial",
     "AsyncPages",
     "AsyncPromptledger",
     "AsyncSignalQueue",
     "AttributedPage",
     "ConflictError",
     "ConnectionError",
+    "DeliveryOptions",
     "ForbiddenError",
     "NotFoundError",
     "Page",
     "Pages",
+    "PromptText",
     "Promptledger",
     "PromptledgerError",
     "QueuedSignal",

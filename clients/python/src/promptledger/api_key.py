@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from typing import Optional
@@ -27,6 +28,10 @@ class ApiKey:
     def authorization(self) -> str:
         """The value of the header."""
         return f"Bearer {self._secret}"
+
+    def fingerprint(self, purpose: str) -> str:
+        """Differs for each key and purpose, and reveals nothing about the key."""
+        return hashlib.sha256(f"{self._secret}\n{purpose}".encode("utf-8", "replace")).hexdigest()
 
     def __repr__(self) -> str:
         return "ApiKey(…)"

@@ -14,7 +14,6 @@ from .async_generated import (
     AsyncImpact,
     AsyncKeys,
     AsyncOrganisation,
-    AsyncPrompts,
     AsyncRegressions,
     AsyncRepositories,
     AsyncSegments,
@@ -27,9 +26,10 @@ from .async_generated import (
     AsyncVersions,
     AsyncVotes,
 )
-from .async_resources import AsyncSignals, AsyncTimeline, AsyncTokens
+from .async_resources import AsyncPrompts, AsyncSignals, AsyncTimeline, AsyncTokens
 from .client import Promptledger
 from .not_given import NOT_GIVEN, NotGiven
+from .prompt_text import DeliveryOptions
 from .threads import Threads
 
 
@@ -76,6 +76,7 @@ class AsyncPromptledger:
         proxy: Optional[str] = None,
         ssl_context: Optional[ssl.SSLContext] = None,
         signing_key: Optional[str] = None,
+        delivery: Optional[DeliveryOptions] = None,
         max_concurrency: int = 10,
     ) -> None:
         """Creates a client.
@@ -90,6 +91,7 @@ class AsyncPromptledger:
             ssl_context: Replaces `ssl.create_default_context()`, for example to trust an own authority.
             signing_key: Signs tokens for votes from browsers. Defaults to `PROMPTLEDGER_SIGNING_KEY`. A client that only signs
                 needs neither `api_key` nor `base_url`.
+            delivery: How `prompts.text` fetches and keeps texts.
             max_concurrency: Requests at the same time.
         """
         ledger = Promptledger(
@@ -101,6 +103,7 @@ class AsyncPromptledger:
             proxy=proxy,
             ssl_context=ssl_context,
             signing_key=signing_key,
+            delivery=delivery,
         )
         self._use(ledger, Threads(max_concurrency))
 
@@ -147,9 +150,11 @@ class AsyncPromptledger:
         )
         return client
 
-    async def close(self) -> None:
-        """Closes the idle connections and ends the threads. Queues close on their own."""
-        self._ledger.close()
+    async def close(self, timeout: float = 5.0) -> None:
+        """Closes the idle connections and ends the threads. Before, it sends what `prompts.text` has counted, for up to `timeout`
+        seconds, and stops its requests. Queues close on their own.
+        """
+        await self._threads.run(lambda: self._ledger.close(timeout))
         self._threads.close()
 
     async def __aenter__(self) -> AsyncPromptledger:

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any, Mapping, Optional, Union
 
 from .models import SignalValue
+from .prompt_text import PromptText
 from .signal_queue import SignalQueue
 from .threads import Threads
 from .times import Time
@@ -21,7 +22,7 @@ class AsyncSignalQueue:
 
     def add(
         self,
-        prompt: str,
+        prompt: Union[str, PromptText],
         *,
         value: Optional[SignalValue],
         metadata: Optional[Mapping[str, Any]] = None,

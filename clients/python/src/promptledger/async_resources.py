@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Callable
+import os
+from typing import TYPE_CHECKING, Callable, Union
 
 from . import async_generated
 from .async_queue import AsyncSignalQueue
 from .client import Promptledger
+from .prompt_text import PromptText
 from .signal_queue import SignalQueue
 from .threads import Threads
 
@@ -15,6 +17,27 @@ if TYPE_CHECKING:
     from typing_extensions import ParamSpec
 
     Parameters = ParamSpec("Parameters")
+
+
+class AsyncPrompts(async_generated.AsyncPrompts):
+    def __init__(self, ledger: Promptledger, threads: Threads) -> None:
+        super().__init__(ledger, threads)
+        self._ledger = ledger
+        self._threads = threads
+
+    async def text(
+        self,
+        prompt: str,
+        *,
+        unit: Union[str, int, None] = None,
+        fallback: Union[str, "os.PathLike[str]", None] = None,
+        fallback_text: str = "",
+    ) -> PromptText:
+        """The same as in `Promptledger`. Only the first call waits, in a thread."""
+        call = functools.partial(
+            self._ledger.prompts.text, prompt, unit=unit, fallback=fallback, fallback_text=fallback_text
+        )
+        return call() if self._ledger._delivery.is_ready else await self._threads.run(call)
 
 
 class AsyncSignals(async_generated.AsyncSignals):

@@ -9,6 +9,7 @@ from typing import Mapping, Optional, Union
 from .api_key import read_api_key
 from .base_url import NO_URL, read_base_url
 from .connection import Connections
+from .delivery import Delivery
 from .generated import (
     Alerts,
     Audit,
@@ -17,7 +18,6 @@ from .generated import (
     Impact,
     Keys,
     Organisation,
-    Prompts,
     Regressions,
     Repositories,
     Segments,
@@ -31,7 +31,9 @@ from .generated import (
     Votes,
 )
 from .not_given import NOT_GIVEN, NotGiven, given
+from .prompt_text import DeliveryOptions
 from .proxy import find_proxy
+from .resources.prompts import Prompts
 from .resources.signals import Signals
 from .resources.timeline import Timeline
 from .resources.tokens import Tokens
@@ -83,6 +85,7 @@ class Promptledger:
         proxy: Optional[str] = None,
         ssl_context: Optional[ssl.SSLContext] = None,
         signing_key: Optional[str] = None,
+        delivery: Optional[DeliveryOptions] = None,
     ) -> None:
         """Creates a client.
 
@@ -96,18 +99,21 @@ class Promptledger:
             ssl_context: Replaces `ssl.create_default_context()`, for example to trust an own authority.
             signing_key: Signs tokens for votes from browsers. Defaults to `PROMPTLEDGER_SIGNING_KEY`. A client that only signs
                 needs neither `api_key` nor `base_url`.
+            delivery: How `prompts.text` fetches and keeps texts.
         """
         signer = read_signing_key(signing_key)
         key = read_api_key(api_key, may_be_missing=signer is not None)
         url = NO_URL if key.is_missing and not base_url else read_base_url(base_url)
         connections = Connections(url, find_proxy(url, proxy), ssl_context)
         options = RequestOptions(timeout=timeout, max_retries=max_retries, headers=dict(headers or {}))
-        self._use(Transport(url, key, connections, options), signer)
+        transport = Transport(url, key, connections, options)
+        self._use(transport, signer, Delivery(transport, delivery or DeliveryOptions()))
 
-    def _use(self, transport: Transport, signing_key: Optional[SigningKey]) -> None:
+    def _use(self, transport: Transport, signing_key: Optional[SigningKey], delivery: Delivery) -> None:
         self._transport = transport
         self._signing_key = signing_key
-        self.prompts = Prompts(transport)
+        self._delivery = delivery
+        self.prompts = Prompts(transport, delivery)
         self.history = History(transport)
         self.deployments = Deployments(transport)
         self.signals = Signals(transport)
@@ -149,11 +155,14 @@ class Promptledger:
             kept = {name: text for name, text in self._transport.options.headers.items() if name.lower() not in names}
             options["headers"] = {**kept, **headers}
         client = Promptledger.__new__(Promptledger)
-        client._use(self._transport.with_options(**options), self._signing_key)
+        client._use(self._transport.with_options(**options), self._signing_key, self._delivery)
         return client
 
-    def close(self) -> None:
-        """Closes the idle connections. Queues close on their own."""
+    def close(self, timeout: float = 5.0) -> None:
+        """Closes the idle connections. Before, it sends what `prompts.text` has counted, for up to `timeout` seconds, and stops its
+        requests. Queues close on their own.
+        """
+        self._delivery.close(timeout)
         self._transport.close()
 
     def __enter__(self) -> Promptledger:

@@ -27,13 +27,17 @@ def retry_delay(retries: int, retry_after: Optional[str]) -> float:
     """Seconds to wait: what `Retry-After` asks for, or else exponential backoff with jitter, so that clients which
     failed together do not retry together.
     """
-    requested = None if retry_after is None else _seconds_of(retry_after.strip())
+    requested = seconds_of(retry_after)
     if requested is not None:
         return max(0.0, requested)
     return min(8.0, 0.5 * 2.0**retries) * (0.5 + random.random() / 2)
 
 
-def _seconds_of(retry_after: str) -> Optional[float]:
+def seconds_of(retry_after: Optional[str]) -> Optional[float]:
+    """What the header `Retry-After` asks for. None if it asks for nothing."""
+    if retry_after is None:
+        return None
+    retry_after = retry_after.strip()
     if re.fullmatch(r"[0-9]{1,9}", retry_after):
         return float(retry_after)
     try:

@@ -16,6 +16,7 @@ from .errors import PromptledgerError, RateLimitedError, TimeoutError, Unauthori
 from .fork import reset_after_fork
 from .json_text import decode_json, encode_json
 from .models import SignalValue
+from .prompt_text import PromptText, signal_on
 from .queued_signal import QueuedSignal
 from .retry import is_transient
 from .signal_body import create_idempotency_key, signal_body
@@ -109,7 +110,7 @@ class SignalQueue:
 
     def add(
         self,
-        prompt: str,
+        prompt: Union[str, PromptText],
         *,
         value: Optional[SignalValue],
         metadata: Optional[Mapping[str, Any]] = None,
@@ -127,6 +128,7 @@ class SignalQueue:
         `subject`. With a spool, the signal is in the file when this returns.
         """
         key = create_idempotency_key() if idempotency_key is None else idempotency_key
+        prompt, version, voter = signal_on(prompt, version, voter)
         queued = QueuedSignal(key, prompt, {"value": value}, traceparent)
         spool_error: Optional[Exception] = None
         try:

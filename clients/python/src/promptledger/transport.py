@@ -62,7 +62,7 @@ class RequestOptions:
         return self.timeout if operation.timeout is None else operation.timeout
 
 
-class _Unsuccessful(Exception):
+class Unsuccessful(Exception):
     """A response whose status is not 2xx."""
 
     def __init__(self, error: PromptledgerError, retry_after: Optional[str]) -> None:
@@ -99,6 +99,17 @@ class Transport:
         """Returns the `data` of the response, which is how the API wraps a single resource."""
         return self._send(operation, _read_data)
 
+    def attempt(self, operation: Operation) -> tuple[bytes, Mapping[str, str]]:
+        """Sends a request once, for callers that retry on their own. Returns the body and the headers of the response, or raises
+        `Unsuccessful` for a status other than 2xx.
+        """
+        read: Callable[..., tuple[bytes, Mapping[str, str]]] = lambda _, response, __: (response.read(), response.headers)
+        return self._attempt(self._request(operation), Deadline(self.options.timeout_of(operation)), read)
+
+    def fingerprint(self, purpose: str) -> str:
+        """Tells clients of other services, other keys and with another purpose apart, and reveals nothing about the key."""
+        return self._key.fingerprint(f"{self.base_url}\n{purpose}")
+
     def stream(self, operation: Operation) -> Generator[bytes, None, None]:
         """Yields the response in chunks, as they arrive."""
         connection, response, deadline = self._send(operation, lambda *parts: parts)
@@ -133,7 +144,7 @@ class Transport:
             retry_after = None
             try:
                 return self._attempt(request, Deadline(timeout), read)
-            except _Unsuccessful as response:
+            except Unsuccessful as response:
                 error, retry_after = response.error, response.retry_after
             except (ConnectionError, TimeoutError) as failure:
                 error = failure
@@ -167,12 +178,12 @@ class Transport:
             with current_cancellation().watching(connection.socket):
                 response = connection.send(request, self._key, deadline)
                 if 200 <= response.status < 300:
-                    result: Union[Result, _Unsuccessful] = read(connection, response, deadline)
+                    result: Union[Result, Unsuccessful] = read(connection, response, deadline)
                 else:
                     result = _read_error(response)
             if not response.isclosed():
                 # A response that is read as a stream keeps its connection, one that is too long for an error does not.
-                is_kept = not isinstance(result, _Unsuccessful)
+                is_kept = not isinstance(result, Unsuccessful)
             elif not response.will_close:
                 self._connections.give_back(connection)
                 is_kept = True
@@ -183,7 +194,7 @@ class Transport:
         finally:
             if not is_kept:
                 connection.close()
-        if isinstance(result, _Unsuccessful):
+        if isinstance(result, Unsuccessful):
             raise result
         return result
 
@@ -213,13 +224,13 @@ class Transport:
         )
 
 
-def _read_error(response: http.client.HTTPResponse) -> _Unsuccessful:
+def _read_error(response: http.client.HTTPResponse) -> Unsuccessful:
     request_id, retry_after = response.getheader("X-Request-Id"), response.getheader("Retry-After")
     body = response.read(_max_error_bytes)
     # Ends the response if that was all of it.
     if len(body) < _max_error_bytes:
         response.read()
-    return _Unsuccessful(error_from_response(response.status, request_id, body), retry_after)
+    return Unsuccessful(error_from_response(response.status, request_id, body), retry_after)
 
 
 def _read_json(connection: Connection, response: http.client.HTTPResponse, deadline: Deadline) -> Any:

@@ -12,6 +12,7 @@ from ..errors import ConnectionError
 from ..lines import decode_text, parse_lines
 from ..models import BatchSignal, RecordedSignal, Signal, SignalValue, Summary
 from ..page import Pages, SignalPage
+from ..prompt_text import PromptText, signal_on
 from ..queued_signal import QueuedSignal
 from ..signal_body import create_idempotency_key, signal_body
 from ..signal_queue import OnError, Sender, SignalQueue
@@ -31,7 +32,7 @@ class Signals(generated.Signals):
 
     def create(
         self,
-        prompt: str,
+        prompt: Union[str, PromptText],
         *,
         value: Optional[SignalValue],
         metadata: Optional[Mapping[str, Any]] = None,
@@ -47,8 +48,10 @@ class Signals(generated.Signals):
 
         A prompt has one vote per `subject`: a further one replaces it, and the `value` None withdraws it. `version` is
         the commit or the history entry that produced the output. Of the `voter`, only a hash is stored. Calls with the
-        same `idempotency_key`, prompt and signal count once; by default each call has a random key.
+        same `idempotency_key`, prompt and signal count once; by default each call has a random key. For a text from
+        `prompts.text`, its version and unit are recorded too.
         """
+        prompt, version, voter = signal_on(prompt, version, voter)
         body = signal_body(value, metadata, version, subject, voter, comment, occurred_at)
         return self._create(prompt, body, idempotency_key, traceparent)
 

@@ -1,0 +1,74 @@
+"""Counts the units that a process has served in trials."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from typing import Optional
+
+from .deadline import Deadline
+from .transport import Operation, Transport
+
+# Further units of a trial are served, but not counted.
+_max_units = 100_000
+_max_trials = 100
+_max_items = 100
+
+_Share = tuple[str, float]
+
+
+class Exposures:
+    """Counts each unit once, and reports totals, so that a request can be repeated or lost without harm."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport.with_options(max_retries=0)
+        self.reset()
+
+    def reset(self) -> None:
+        """Starts again, with another ID of the process."""
+        self._lock = threading.Lock()
+        self._source = secrets.token_hex(16)
+        # Where the counted units lie: these numbers tell them apart as well as their names do, and take less memory.
+        self._units: dict[str, set[float]] = {}
+        self._totals: dict[_Share, dict[str, int]] = {}
+        self._unsent: set[_Share] = set()
+
+    def count(self, trial: str, share: float, position: float, arm: str) -> None:
+        with self._lock:
+            units = self._units.get(trial)
+            if units is None:
+                if len(self._units) >= _max_trials:
+                    self._forget(next(iter(self._units)))
+                units = self._units[trial] = set()
+            if position in units or len(units) >= _max_units:
+                return
+            units.add(position)
+            totals = self._totals.setdefault((trial, share), {"control": 0, "candidate": 0})
+            totals[arm] += 1
+            self._unsent.add((trial, share))
+
+    def send(self, timeout: Optional[float] = None) -> None:
+        """Sends the totals that changed. Raises if a request fails; the next one reports them again."""
+        deadline = Deadline(timeout)
+        while True:
+            with self._lock:
+                sent = list(self._unsent)[:_max_items]
+                self._unsent.difference_update(sent)
+                exposures = [{"trial": key[0], "share": key[1], **self._totals[key]} for key in sent]
+            if not exposures:
+                return
+            body = {"source": self._source, "exposures": exposures}
+            transport = self._transport if timeout is None else self._transport.with_options(own_timeout=deadline.remaining())
+            try:
+                transport.json(Operation("POST", "/trials/exposures", body=body, is_idempotent=True))
+            except BaseException:
+                with self._lock:
+                    self._unsent.update(key for key in sent if key in self._totals)
+                raise
+
+    def _forget(self, trial: str) -> None:
+        """Trials that ended long ago go first. Called with the lock held."""
+        del self._units[trial]
+        for key in [key for key in self._totals if key[0] == trial]:
+            del self._totals[key]
+            self._unsent.discard(key)
