@@ -7,8 +7,10 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { createFolder, deliveringScenario, startTrial } from '../../client/test/delivering-service.ts'
 import { useLiveService } from '../../client/test/live-service.ts'
 import { sqlite } from '../../testing/engines.ts'
+import { eventually } from '../../testing/eventually.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
 import { without } from '../../testing/installed-tools.ts'
 import type { Tenant } from '../../testing/service.ts'
@@ -138,6 +140,31 @@ describe('Examples', () => {
       signals.map(({ value, subject }) => [value, subject]),
       [['negative', 'a-1']],
     )
+  })
+
+  test('the text examples print the text of the user and record a vote on its version, also without the service', {
+    skip: without('python3'),
+  }, async () => {
+    const scenario = await deliveringScenario(service)
+    const { head } = await startTrial(scenario, 1)
+    const folder = await createFolder()
+    const env = { ...environment(scenario.tenant), PROMPTLEDGER_PROMPT: 'prompts/p.md', XDG_CACHE_HOME: folder }
+    const python = { ...env, PYTHONPATH: fileURLToPath(new URL('../../clients/python/src', import.meta.url)) }
+    const examples = [
+      { command: process.execPath, args: ['--conditions=promptledger:source', pathOf('text-delivery/reply.ts')], env },
+      { command: 'python3', args: [pathOf('python/texts.py')], env: python },
+    ]
+    for (const { command, args, env } of examples) {
+      // The first call of a busy machine may get the fallback.
+      await eventually(async () => {
+        const { stdout } = await run(command, [...args, 'user-1', 'thumbs-up'], { env })
+        assert.ok(stdout.includes(head) && stdout.includes('Be very kind.'), stdout)
+      })
+      const { stdout } = await run(command, args, { env: { ...env, PROMPTLEDGER_URL: 'http://127.0.0.1:9' } })
+      assert.match(stdout, /Answer politely\./)
+    }
+    const signals = await Array.fromAsync(service.ledger(scenario.tenant).signals.export('prompts/p.md'))
+    assert.ok(signals.filter(({ version }) => version === head).length >= 2)
   })
 
   test('the Go examples record a signal and read the history', { skip: without('go') }, async () => {
