@@ -10,6 +10,7 @@ import { NotFoundPage } from './not-found-page.tsx'
 import { PromptPage } from './prompt/prompt-page.tsx'
 import { PromptsPage } from './prompts/prompts-page.tsx'
 import { isSignedOut } from './sessions/ended-session.ts'
+import { canEdit } from './sessions/rights.ts'
 import { useSession } from './sessions/session.ts'
 import { SignInPage } from './sessions/sign-in-page.tsx'
 import { isShared } from './shared/token.ts'
@@ -52,6 +53,8 @@ const TextSearchPage = lazyPage(async () => (await onDemand()).TextSearchPage)
 const SharedPage = lazyPage(async () => (await onDemand()).SharedPage)
 const RegressionPage = lazyPage(async () => (await onDemand()).RegressionPage)
 const RegressionsPage = lazyPage(async () => (await onDemand()).RegressionsPage)
+const TrialPage = lazyPage(async () => (await onDemand()).TrialPage)
+const TrialsPage = lazyPage(async () => (await onDemand()).TrialsPage)
 
 export function App() {
   return (
@@ -95,21 +98,20 @@ function SignedIn({ session }: { session: SessionInfo }) {
         <Route path="/prompts/:id/text">{({ id }) => <TextPage key={id} id={id} />}</Route>
         <Route path="/prompts/:id/compare">{({ id }) => <ComparePage key={id} id={id} />}</Route>
         <Route path="/prompts/:id/signals">
-          {({ id }) => <SignalsPage key={id} promptId={id} canDelete={session.key.role !== 'reader'} />}
+          {({ id }) => <SignalsPage key={id} promptId={id} canDelete={canEdit(session.key)} />}
         </Route>
         <Route path="/prompts/:id/regressions/:regression">
           {({ id, regression }) => (
-            <RegressionPage
-              key={regression}
-              promptId={id}
-              id={Number(regression)}
-              canDismiss={session.key.role !== 'reader'}
-            />
+            <RegressionPage key={regression} promptId={id} id={Number(regression)} canDismiss={canEdit(session.key)} />
           )}
         </Route>
         <Route path="/regressions">
           <RegressionsPage />
         </Route>
+        <Route path="/trials">
+          <TrialsPage session={session} />
+        </Route>
+        <Route path="/trials/:id">{({ id }) => <TrialPage key={id} id={id} session={session} />}</Route>
         <Route path="/texts">
           <TextSearchPage />
         </Route>

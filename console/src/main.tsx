@@ -36,6 +36,7 @@ import './usage/usage.css'
 import './repositories/repositories.css'
 import './alerts/alerts.css'
 import './regressions/regressions.css'
+import './trials/trials.css'
 import './keys/keys.css'
 import './sessions/sign-in.css'
 // Last, because they override the others.

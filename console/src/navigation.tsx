@@ -11,6 +11,7 @@ interface NavLink {
 const navLinks: NavLink[] = [
   { label: 'Prompts', to: '/prompts' },
   { label: 'Regressions', to: '/regressions' },
+  { label: 'Trials', to: '/trials' },
   { label: 'Usage', to: '/usage' },
   { label: 'Repositories', to: '/repositories', adminOnly: true },
   { label: 'Alerts', to: '/alerts', adminOnly: true },

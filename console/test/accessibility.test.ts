@@ -11,6 +11,8 @@ import { eventuallyHasFocus, tabTo } from './support/keyboard.ts'
 const dialogs: Record<string, [trigger: string, confirm?: string][]> = {
   '/prompts/:prompt/signals': [['Delete signal']],
   '/prompts/:prompt/regressions/:regression': [['Dismiss']],
+  '/trials': [['Try a pull request']],
+  '/trials/:trial': [['Change share'], ['Pause'], ['End']],
   '/keys': [['New key'], ['Rotate test', 'Rotate key'], ['Revoke test']],
   '/repositories': [['Connect a repository']],
   '/repositories/:repository': [['Edit'], ['Rotate secret', 'Rotate secret'], ['Disconnect']],
@@ -164,7 +166,7 @@ inBrowser('Accessibility', (suite) => {
     await created.waitFor({ state: 'detached' })
     await eventuallyHasFocus(button('New key'))
     const row = page.locator('tbody tr').filter({ hasText: 'By keyboard' })
-    assert.match(await row.innerText(), /admin/)
+    assert.match(await row.innerText(), /deploy/)
 
     await tabTo(page, row.getByRole('button', { name: 'Revoke By keyboard' }))
     await keyboard.press('Enter')

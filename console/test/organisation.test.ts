@@ -77,6 +77,34 @@ inBrowser('The settings page', (suite) => {
     assert.equal((await service.store.segments.ofPrompt(tenant.prompt)).source, 'organisation')
   })
 
+  test('text delivery is turned on, and prompts are excluded from it', async (t) => {
+    const tenant = await service.tenant('free', 'admin')
+    const visitor = await suite.visit(t, { at: '/settings', key: tenant.key })
+    const { page } = visitor
+    const delivery = page.getByRole('region', { name: 'Text delivery' })
+    const save = delivery.getByRole('button', { name: 'Save text delivery' })
+    const stored = () => service.store.liveTexts.settings(tenant.organisation.id)
+    assert.equal(await save.isDisabled(), true)
+    await delivery.getByLabel('Deliver texts to applications').check()
+    await delivery.getByLabel('Never deliver').fill('internal/**\n\n drafts/* ')
+    await save.click()
+    await delivery.getByText('Saved.').waitFor()
+    assert.deepEqual(await stored(), { enabled: true, excluded: ['internal/**', 'drafts/*'] })
+    visitor.expectErrors('422 PATCH /api/v1/delivery/settings')
+    await delivery.getByLabel('Never deliver').fill('*a'.repeat(11))
+    await save.click()
+    await delivery
+      .getByRole('alert')
+      .filter({ hasText: /^Never deliver must have at most 10 wildcards/ })
+      .waitFor()
+    await delivery.getByLabel('Never deliver').fill('')
+    await delivery.getByLabel('Deliver texts to applications').uncheck()
+    await delivery.getByText('Running trials end.').waitFor()
+    await save.click()
+    await delivery.getByText('Saved.').waitFor()
+    assert.deepEqual(await stored(), { enabled: false, excluded: [] })
+  })
+
   test('signals are erased only after their number is shown and confirmed', async (t) => {
     const tenant = await service.tenant('free', 'admin')
     for (const voter of ['Ada', 'Ada', 'Grace']) await tenant.signal({ value: 'positive', voter, metadata: { n: 1 } })

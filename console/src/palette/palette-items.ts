@@ -5,6 +5,7 @@ import { ledger } from '../ledger.ts'
 import { linksFor } from '../navigation.tsx'
 import { titleOf } from '../prompt/entry-title.ts'
 import { changePath, promptIdIn, promptPath, textSearchPath } from '../prompt/prompt-path.ts'
+import { canEdit, canRunTrials } from '../sessions/rights.ts'
 import { signOut } from '../sessions/session.ts'
 import { changeLabel } from '../signals/change-label.ts'
 import { useTheme } from '../theme.ts'
@@ -58,10 +59,11 @@ export function usePaletteGroups(session: SessionInfo, query: string, onShortcut
       ? []
       : [
           { key: 'send', label: 'Send signals of this prompt', to: `${promptPath(promptId)}?do=send` },
-          ...(session.key.role === 'reader'
-            ? []
-            : [{ key: 'share', label: 'Share this prompt', to: `${promptPath(promptId)}?do=share` }]),
+          ...(canEdit(session.key)
+            ? [{ key: 'share', label: 'Share this prompt', to: `${promptPath(promptId)}?do=share` }]
+            : []),
         ]),
+    ...(canRunTrials(session.key) ? [{ key: 'try', label: 'Try a pull request', to: '/trials?try=1' }] : []),
     ...(isAdmin ? [{ key: 'connect', label: 'Connect a repository', to: '/repositories?connect=1' }] : []),
     { key: 'theme', label: `Switch to the ${nextTheme} theme`, run: () => setTheme(nextTheme) },
     { key: 'shortcuts', label: 'Show the keyboard shortcuts', run: onShortcuts },

@@ -6,6 +6,8 @@ import { isShared } from '../shared/token.ts'
 import { ChangeSegments } from '../signals/change-segments.tsx'
 import { NegativeComments } from '../signals/negative-comments.tsx'
 import { signalsPath } from '../signals/signals-path.ts'
+import { ChangeTrial } from '../trials/prompt-trial.tsx'
+import { trialOf, useTrialsOf } from '../trials/trial-query.ts'
 import { ActionIcon } from '../ui/action-icon.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { countOf, formatNumber } from '../ui/number.ts'
@@ -33,6 +35,7 @@ interface Props {
 export function ChangeContent({ promptId, item, regression }: Props) {
   const { entry, impact } = item
   const { body } = parseMessage(item.message)
+  const trial = trialOf(useTrialsOf(promptId).data, entry)
   const showsSignals = useShowsSignals()
   return (
     <>
@@ -54,6 +57,7 @@ export function ChangeContent({ promptId, item, regression }: Props) {
           {!isShared && ' Fix it, revert it, or dismiss it there.'}
         </Notice>
       )}
+      {trial !== null && <ChangeTrial trial={trial} />}
       {impact !== null && <ChangeFigures promptId={promptId} entryId={entry.id} impact={impact} />}
       {impact !== null && <ChangeLift key={entry.id} promptId={promptId} entryId={entry.id} impact={impact} />}
       <section className="change-diff" aria-labelledby="diff-title">

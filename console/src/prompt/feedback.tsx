@@ -1,6 +1,7 @@
 import type { Action } from '@promptledger/client'
 import { useCallback, useState } from 'react'
 import { isShared } from '../shared/token.ts'
+import { useTrialsOf } from '../trials/trial-query.ts'
 import { actionLabels, actions } from '../ui/action-icon.tsx'
 import { Button } from '../ui/button.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
@@ -71,6 +72,7 @@ interface Props {
 function History({ id, range, params, setParams, ...rest }: Props) {
   const actions = actionsFrom(params)
   const timeline = useTimeline(id, range, actions)
+  const { data: trials } = useTrialsOf(id)
   const items = timeline.data?.pages.flatMap(({ data }) => data) ?? []
   const total = timeline.data?.pages[0]?.pagination.total_count ?? 0
   const isWhole = timeline.isSuccess && !timeline.hasNextPage
@@ -95,7 +97,7 @@ function History({ id, range, params, setParams, ...rest }: Props) {
           <p>No history entries match these filters. Try a longer time range.</p>
         </EmptyState>
       )}
-      <Timeline items={items} {...rest} />
+      <Timeline items={items} trials={trials} {...rest} />
       {isWhole && older > 0 && (
         <Button className="show-older" onClick={() => setParams({ range: 'all', from: null, to: null })}>
           {countOf(older, 'older entry', 'older entries')}

@@ -1,6 +1,8 @@
-import type { TimelineEntry } from '@promptledger/client'
+import type { TimelineEntry, Trial } from '@promptledger/client'
 import { ChevronRight, EyeOff } from 'lucide-react'
 import { memo } from 'react'
+import { TrialLink } from '../trials/prompt-trial.tsx'
+import { trialOf } from '../trials/trial-query.ts'
 import { ActionIcon } from '../ui/action-icon.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { dateFormat } from '../ui/locale.ts'
@@ -12,6 +14,8 @@ import { titleOf } from './entry-title.ts'
 
 interface Props {
   items: TimelineEntry[]
+  /** The trials of the prompt, newest first. */
+  trials: Trial[] | undefined
   /** The ID of the selected entry. */
   open: number | null
   onOpen: (id: number | null) => void
@@ -22,7 +26,7 @@ interface Props {
 
 const monthFormat = dateFormat({ month: 'long', year: 'numeric' })
 
-export function Timeline({ items, open, highlighted, ...rest }: Props) {
+export function Timeline({ items, trials, open, highlighted, ...rest }: Props) {
   const months = Map.groupBy(items, ({ entry }) => monthFormat.format(new Date(entry.created_at)))
   return (
     <div className="timeline">
@@ -34,6 +38,7 @@ export function Timeline({ items, open, highlighted, ...rest }: Props) {
               <TimelineItem
                 key={item.entry.id}
                 item={item}
+                trial={trialOf(trials, item.entry)}
                 isOpen={open !== null && (open === item.entry.id || open === item.pull?.opened?.entry_id)}
                 isHighlighted={highlighted === item.entry.id}
                 {...rest}
@@ -48,12 +53,14 @@ export function Timeline({ items, open, highlighted, ...rest }: Props) {
 
 interface ItemProps extends Pick<Props, 'onOpen' | 'onHighlight'> {
   item: TimelineEntry
+  trial: Trial | null
   isOpen: boolean
   isHighlighted: boolean
 }
 
 // Pointing at one of hundreds of entries must not render the others.
-const TimelineItem = memo(function TimelineItem({ item, isOpen, isHighlighted, onOpen, onHighlight }: ItemProps) {
+const TimelineItem = memo(function TimelineItem(props: ItemProps) {
+  const { item, trial, isOpen, isHighlighted, onOpen, onHighlight } = props
   const { entry, impact } = item
   return (
     <li
@@ -96,6 +103,7 @@ const TimelineItem = memo(function TimelineItem({ item, isOpen, isHighlighted, o
         </div>
         <EntryMeta item={item}>
           <PullCourse item={item} />
+          {trial !== null && <TrialLink trial={trial} />}
         </EntryMeta>
       </div>
     </li>

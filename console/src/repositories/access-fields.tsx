@@ -15,15 +15,16 @@ export function isSsh(url: string): boolean {
 
 interface LineProps extends Omit<Props, 'hint'> {
   hint: ReactNode
+  error?: string | undefined
   required?: boolean
   placeholder?: string
   ref?: RefCallback<HTMLInputElement>
 }
 
 /** One line that browsers neither complete nor correct: a URL, a pattern, a key. */
-export function LineField({ label, hint, value, onChange, ...input }: LineProps) {
+export function LineField({ label, hint, error, value, onChange, ...input }: LineProps) {
   return (
-    <Field label={label} hint={hint}>
+    <Field label={label} hint={hint} error={error}>
       {(control) => (
         <input
           {...control}

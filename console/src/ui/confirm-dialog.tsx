@@ -7,6 +7,8 @@ import { focusOnOpen } from './initial-focus.ts'
 interface Props {
   title: string
   confirmLabel: string
+  /** `primary` for what can be undone. */
+  confirmKind?: 'danger' | 'primary'
   /** The mutation that `onConfirm` starts. */
   mutation: { error: unknown; isPending: boolean }
   onConfirm: () => void
@@ -15,7 +17,8 @@ interface Props {
 }
 
 /** Asks before something that cannot be undone. Cancel has the focus, so Enter alone does no harm. */
-export function ConfirmDialog({ title, confirmLabel, mutation, onConfirm, onClose, children }: Props) {
+export function ConfirmDialog(props: Props) {
+  const { title, confirmLabel, confirmKind = 'danger', mutation, onConfirm, onClose, children } = props
   return (
     <Dialog title={title} onClose={onClose}>
       <div className="form">
@@ -25,7 +28,7 @@ export function ConfirmDialog({ title, confirmLabel, mutation, onConfirm, onClos
           <button type="button" className="button plain" ref={focusOnOpen} onClick={onClose}>
             Cancel
           </button>
-          <Button kind="danger" busy={mutation.isPending} onClick={onConfirm}>
+          <Button kind={confirmKind} busy={mutation.isPending} onClick={onConfirm}>
             {confirmLabel}
           </Button>
         </div>

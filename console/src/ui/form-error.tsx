@@ -1,4 +1,4 @@
-import { ConnectionError, TimeoutError } from '@promptledger/client'
+import { ConnectionError, TimeoutError, ValidationError } from '@promptledger/client'
 import { errorMessage } from '../query-client.ts'
 import { RequestId } from './request-id.tsx'
 
@@ -19,6 +19,12 @@ export function FormError({ error, labels = {} }: Props) {
       <RequestId error={error} onlyFailures />
     </p>
   )
+}
+
+/** What an error says about one of these fields, for its place in the form; undefined if it is about something else. */
+export function errorAt(error: unknown, names: string[], labels: Labels): string | undefined {
+  if (!(error instanceof ValidationError)) return undefined
+  return names.some((name) => error.message.startsWith(`${name} `)) ? messageOf(error, labels) : undefined
 }
 
 function messageOf(error: unknown, labels: Labels): string {

@@ -1,7 +1,7 @@
-import { CircleAlert, Info, TriangleAlert } from 'lucide-react'
+import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 
-const icons = { plain: Info, caution: TriangleAlert, bad: CircleAlert }
+const icons = { plain: Info, good: CircleCheck, caution: TriangleAlert, bad: CircleAlert }
 
 /** A remark on the content around it. */
 export function Notice({ tone = 'plain', children }: { tone?: keyof typeof icons; children: ReactNode }) {

@@ -3,6 +3,7 @@ import { addAlert, addDelivery } from '../../../testing/alerts.ts'
 import type { TestService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
 import { createChangedPrompt } from './changed-prompt.ts'
+import { startTrial, vote } from './trial.ts'
 
 /** IDs for the paths of pages with something to show on each. */
 export interface Contents {
@@ -14,6 +15,7 @@ export interface Contents {
   repository: number
   alert: string
   disabledAlert: string
+  trial: string
 }
 
 interface ConsolePage {
@@ -55,6 +57,9 @@ export const consolePages: Record<string, ConsolePage> = {
     path: ({ prompt, regression }) => `/prompts/${prompt}/regressions/${regression}`,
     shows: '.regression-history',
   },
+  'the trials page': { path: () => '/trials', shows: '.row-link' },
+  'trials of a state without any': { path: () => '/trials?state=paused', shows: '.empty-state' },
+  'a trial': { path: ({ trial }) => `/trials/${trial}`, shows: '.trial-difference' },
   'the usage page': { path: () => '/usage', shows: '[role=meter]' },
   'the repositories page': { path: () => '/repositories', shows: '.repository-name' },
   'a repository': { path: ({ repository }) => `/repositories/${repository}`, shows: '.delivery-event' },
@@ -71,9 +76,6 @@ export const consolePages: Record<string, ConsolePage> = {
 export async function createContents(service: TestService): Promise<Contents> {
   const { scenario, prompt } = await createChangedPrompt(service)
   const { key, organisation } = scenario.tenant
-  const metadata = JSON.stringify({ model: 'small', trace: '4bf92f35' })
-  const signal = signalFor(scenario.tenant, { promptId: prompt.id, metadata })
-  await service.store.signals.import(inBatches([signal]))
   await service.key(organisation, 'ingest', service.now + 3_600_000)
   await scenario.send(scenario.forge.ping())
   service.judge.touch(organisation.id, prompt.id)
@@ -85,6 +87,11 @@ export async function createContents(service: TestService): Promise<Contents> {
     await addDelivery(service, active, { state, response: 'ok', status: 500, error: 'No.', finished_at: service.now })
   }
   await service.store.alerts.disable(disabled, 'The receiver responded with 410.', service.now)
+  const trial = await startTrial(service, scenario, { pull: 41, ramp: { shares: [0.5, 0.8], votes: 200 } })
+  await vote(scenario, { count: 40, rates: { control: 0.8, candidate: 0.7 } })
+  const metadata = JSON.stringify({ model: 'small', trace: '4bf92f35' })
+  const signal = signalFor(scenario.tenant, { promptId: prompt.id, metadata })
+  await service.store.signals.import(inBatches([signal]))
   const history = await service.app.inject({
     url: `/api/v1/prompts/${prompt.publicId}/history`,
     headers: { authorization: `Bearer ${key}` },
@@ -101,5 +108,6 @@ export async function createContents(service: TestService): Promise<Contents> {
     repository: scenario.repository.id,
     alert: active.publicId,
     disabledAlert: disabled.publicId,
+    trial,
   }
 }

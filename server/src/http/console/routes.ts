@@ -12,6 +12,8 @@ export const pagePaths = [
   '/prompts',
   '/prompts/*',
   '/regressions',
+  '/trials',
+  '/trials/*',
   '/texts',
   '/shared',
   '/usage',

@@ -1,0 +1,162 @@
+import { ConflictError, type NewTrial } from '@promptledger/client'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { Link, useLocation } from 'wouter'
+import { ledger } from '../ledger.ts'
+import { useDeliverySettings } from '../organisation/delivery-query.ts'
+import { LineField } from '../repositories/access-fields.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Field } from '../ui/field.tsx'
+import { errorAt } from '../ui/form-error.tsx'
+import { FormFooter } from '../ui/form-footer.tsx'
+import { focusOnOpen } from '../ui/initial-focus.ts'
+import { Notice } from '../ui/notice.tsx'
+import { visibleText } from '../ui/untrusted-text.tsx'
+import { candidateFrom, sharesFrom } from './share-text.ts'
+import { refreshTrials, trialPath } from './trial-query.ts'
+
+type Form = typeof emptyForm
+
+const emptyForm = { candidate: '', share: '10%', votes: '200', repository: '' }
+
+const labels = {
+  candidate: 'Pull request or commit',
+  pull: 'Pull request',
+  commit: 'Commit',
+  share: 'Share',
+  votes: 'Votes for each share',
+  repository_id: 'Repository',
+}
+
+/** Starts a trial, and leads to its page. */
+export function TryPull({ isAdmin, onClose }: { isAdmin: boolean; onClose: () => void }) {
+  const queryClient = useQueryClient()
+  const [, navigate] = useLocation()
+  const [form, setForm] = useState(emptyForm)
+  const delivery = useDeliverySettings(isAdmin)
+  const repositories = useQuery({
+    queryKey: ['repositories', 'choice'],
+    enabled: isAdmin,
+    queryFn: async ({ signal }) => (await ledger.repositories.list({ limit: 100 }, { signal })).data,
+  })
+  const connected = (repositories.data ?? []).filter(({ state }) => state !== 'disconnected')
+  const start = useMutation({
+    mutationFn: async (entered: Form) => ledger.trials.start(bodyOf(entered)),
+    onSuccess: async (trial) => {
+      await refreshTrials(queryClient)
+      navigate(trialPath(trial))
+    },
+  })
+  const update = (changes: Partial<typeof emptyForm>) => setForm((current) => ({ ...current, ...changes }))
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    start.mutate(form)
+  }
+  const problems = {
+    candidate: errorAt(start.error, ['candidate', 'pull', 'commit'], labels),
+    share: errorAt(start.error, ['share'], labels),
+    repository: errorAt(start.error, ['repository_id'], labels),
+  }
+  const isAtField = Object.values(problems).some((problem) => problem !== undefined)
+  return (
+    <Dialog title="Try a pull request" onClose={onClose}>
+      <form className="form" onSubmit={submit}>
+        <p>
+          A share of your users, chosen at random, gets its texts instead of the live ones. A later push to the pull
+          request is not served.
+        </p>
+        {delivery.data?.enabled === false && (
+          <Notice tone="caution">
+            Text delivery is off. Turn it on in the <Link href="/settings">settings</Link> first.
+          </Notice>
+        )}
+        <LineField
+          label={labels.candidate}
+          hint="A number such as 41, or at least seven digits of a commit."
+          error={problems.candidate}
+          ref={focusOnOpen}
+          required
+          value={form.candidate}
+          onChange={(candidate) => update({ candidate })}
+        />
+        {connected.length > 1 && (
+          <Field label={labels.repository_id} error={problems.repository}>
+            {(control) => (
+              <select
+                {...control}
+                required
+                value={form.repository}
+                onChange={({ target }) => update({ repository: target.value })}
+              >
+                <option value="">Choose one</option>
+                {connected.map(({ id, url }) => (
+                  <option key={id} value={id}>
+                    {visibleText(url)}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        )}
+        <LineField
+          label={labels.share}
+          hint="How many users get it, such as 10%. For a ramp, several shares that rise, such as 5%, 20%, 50%."
+          error={problems.share}
+          required
+          value={form.share}
+          onChange={(share) => update({ share })}
+        />
+        {isRamp(form) && (
+          <Field
+            label={labels.votes}
+            hint="The next share is served after this many votes, unless the candidate is worse."
+          >
+            {(control) => (
+              <input
+                {...control}
+                type="number"
+                required
+                min={1}
+                max={1_000_000}
+                value={form.votes}
+                onChange={({ target }) => update({ votes: target.value })}
+              />
+            )}
+          </Field>
+        )}
+        <RunningTrial error={start.error} />
+        <FormFooter
+          mutation={{ isPending: start.isPending, error: isAtField ? null : start.error }}
+          labels={labels}
+          submitLabel={start.isPending ? 'Starting…' : 'Start trial'}
+          onCancel={onClose}
+        />
+      </form>
+    </Dialog>
+  )
+}
+
+/** Leads to the trial that has to end first. */
+function RunningTrial({ error }: { error: unknown }) {
+  const id = error instanceof ConflictError ? error.details.trial_id : undefined
+  if (typeof id !== 'string') return null
+  return (
+    <p>
+      <Link href={trialPath({ id })}>Show the trial that runs</Link>
+    </p>
+  )
+}
+
+function isRamp({ share }: Form): boolean {
+  return share.includes(',')
+}
+
+function bodyOf(form: Form): NewTrial {
+  const shares = sharesFrom(form.share)
+  const [share = 0] = shares
+  return {
+    ...candidateFrom(form.candidate),
+    ...(isRamp(form) ? { ramp: { shares, votes: Number(form.votes) } } : { share }),
+    ...(form.repository !== '' && { repository_id: Number(form.repository) }),
+  }
+}
