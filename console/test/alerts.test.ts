@@ -48,7 +48,7 @@ inBrowser('The pages of alerts', (suite) => {
     await result.getByText('The test was not sent.').waitFor()
     await page.getByRole('link', { name: 'Alerts' }).first().click()
     const text = await rowWith(page, 'Support team').innerText()
-    for (const part of ['Webhook, 127.0.0.1', 'prompts/support/**', '7 of 8', 'Active', 'None yet']) {
+    for (const part of ['Webhook, 127.0.0.1', 'prompts/support/**', '12 of 13', 'Active', 'None yet']) {
       assert.ok(text.includes(part), `${part}: ${text}`)
     }
   })

@@ -32,7 +32,7 @@ inBrowser('Signing in', (suite) => {
     const standard = await suite.visit(t, { key })
     const links = (visitor: Visitor) => visitor.page.getByRole('navigation', { name: 'Main' }).getByRole('link')
     await links(standard).first().waitFor()
-    assert.deepEqual(await links(standard).allTextContents(), ['Prompts', 'Regressions', 'Usage'])
+    assert.deepEqual(await links(standard).allTextContents(), ['Prompts', 'Regressions', 'Trials', 'Usage'])
     for (const path of ['/keys', '/repositories', '/repositories/1', '/alerts']) {
       await standard.open(path)
       await standard.page.getByRole('heading', { name: 'Page not found' }).waitFor()

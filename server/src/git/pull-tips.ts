@@ -232,7 +232,7 @@ function fetchCommand({ url, folder }: RemoteAccess, depth: number | null): stri
     ...['-c', `remote.origin.url=${url}`, '-c', 'remote.origin.promisor=true'],
     ...['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--recurse-submodules=no'],
     ...(depth === null ? [] : [`--depth=${depth}`]),
-    ...folderArguments(folder),
+    ...folderArguments(folder, ['uploadpack.allowFilter=true']),
   ]
 }
 

@@ -97,7 +97,6 @@ export const missingDeployKey =
 const plainHttpNotAllowed = 'plain http:// is not allowed. Use https://, or set ALLOW=http-repositories'
 
 const serverSettings = [
-  'uploadpack.allowFilter=true',
   'core.packedGitWindowSize=16m',
   'core.packedGitLimit=64m',
   'core.deltaBaseCacheLimit=16m',
@@ -106,9 +105,9 @@ const serverSettings = [
 ]
 
 /** Arguments of a fetch from a folder: git also does the server's part on this machine, with its defaults in as much memory as it likes. */
-export function folderArguments(folder: string | null): string[] {
+export function folderArguments(folder: string | null, more: string[] = []): string[] {
   if (folder === null) return []
-  return [`--upload-pack=git ${serverSettings.map((each) => `-c ${each}`).join(' ')} upload-pack`]
+  return [`--upload-pack=git ${[...serverSettings, ...more].map((each) => `-c ${each}`).join(' ')} upload-pack`]
 }
 
 /** The environment for git. Arguments and URLs are visible to other processes, so the token is in neither. */
