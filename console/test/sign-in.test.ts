@@ -42,6 +42,7 @@ inBrowser('Signing in', (suite) => {
     assert.deepEqual(await links(admin).allTextContents(), [
       'Prompts',
       'Regressions',
+      'Trials',
       'Usage',
       'Repositories',
       'Alerts',
