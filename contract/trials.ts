@@ -216,13 +216,13 @@ export const newExposuresSchema = {
           control: {
             type: 'integer',
             minimum: 0,
-            maximum: 1_000_000_000_000,
+            maximum: 10_000_000,
             description: 'Units that got the live version',
           },
           candidate: {
             type: 'integer',
             minimum: 0,
-            maximum: 1_000_000_000_000,
+            maximum: 10_000_000,
             description: 'Units that got the candidate',
           },
         },

@@ -34,7 +34,8 @@ export async function readCandidate(
     listBlobs(mirror.path, commitSha, paths),
     base === null ? new Map<string, string>() : listBlobs(mirror.path, base, paths),
   ])
-  const changed = paths.filter((path) => blobs.get(path) !== before.get(path))
+  // Without a common ancestor, the commit does not say which of its texts are meant.
+  const changed = base === null ? [] : paths.filter((path) => blobs.get(path) !== before.get(path))
   return { commitSha, blobs, changed, isMerged: base === commitSha }
 }
 

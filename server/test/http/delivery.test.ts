@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { assertError } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
+import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
 import { generateSecret, newApiKey } from '../../src/domain/access/api-key.ts'
@@ -104,6 +105,14 @@ onEachEngine('Text delivery', (engine) => {
     assert.equal(changed.statusCode, 200)
     assert.notEqual(changed.headers.etag, etag)
     assert.equal((await textsOf(scenario))['prompts/q.md'], 'Be quick.\n')
+  })
+
+  test('a failure is not remembered', async () => {
+    const scenario = await deliveringScenario()
+    await queryRows(service.url, 'alter table live_texts rename to hidden_texts')
+    assert.equal((await get(scenario, '/delivery')).statusCode, 500)
+    await queryRows(service.url, 'alter table hidden_texts rename to live_texts')
+    assert.equal((await get(scenario, '/delivery')).statusCode, 200)
   })
 
   test('the document is compressed as the request allows', async () => {

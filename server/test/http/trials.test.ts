@@ -405,6 +405,8 @@ onEachEngine('Trials', (engine) => {
     test('is not given if voters do not come in the promised share', async () => {
       const scenario = await deliveringScenario()
       const trial = await started(scenario)
+      // Those who vote earlier may have been served before the start.
+      service.now += hour
       let i = 0
       const choose = () => (i++ % 4 === 0 ? ('candidate' as const) : ('control' as const))
       await vote(scenario, { ...trial, count: 800, rates: { control: 0.9, candidate: 0.3 }, choose })
@@ -439,6 +441,27 @@ onEachEngine('Trials', (engine) => {
         service.now += minute
       }
       assert.deepEqual(shares, [0.05, 0.2, 0.2, 0.5])
+    })
+
+    test('leaves a share alone that someone has set, instead of going on with the ramp', async () => {
+      const scenario = await deliveringScenario()
+      const trial = await started(scenario, { pull: 41, ramp: { shares: [0.05, 0.2], votes: 10 } })
+      const { data } = (await send(scenario, 'PATCH', `/trials/${trial.id}`, { share: 0.01 })).json()
+      assert.deepEqual([data.share, data.ramp], [0.01, null])
+      await vote(scenario, { ...trial, share: 0.01, count: 40, rates: { control: 0.8, candidate: 0.8 } })
+      await judge()
+      assert.equal((await servedTrial(scenario))?.share, 0.01)
+    })
+
+    test('stops what was better and becomes worse', async () => {
+      const scenario = await deliveringScenario()
+      const trial = await started(scenario)
+      await vote(scenario, { ...trial, count: 400, rates: { control: 0.5, candidate: 0.85 } })
+      await judge()
+      await vote(scenario, { ...trial, count: 4_000, units: 'later', rates: { control: 0.95, candidate: 0.05 } })
+      await judge()
+      const { state, verdict } = await trialOf(scenario, trial.id)
+      assert.deepEqual([state, verdict], ['ended', 'worse'])
     })
   })
 

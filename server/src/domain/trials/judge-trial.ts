@@ -26,7 +26,7 @@ export type TrialStores = Pick<Store, 'trials' | 'prompts' | 'history' | 'liveTe
 
 // Trials are decided long before. Bounds the memory and the time of a look.
 const maxVotes = 100_000
-// Those who vote soon after a change of the share may have been assigned before it.
+// Those who vote soon after the start, or after a change of the share, may have been served before it.
 const settlingMs = hour
 
 /** Looks at a trial: stores what its votes say, ends it if it is over or worse, and raises its share if a ramp is due. */
@@ -44,7 +44,9 @@ export async function judgeTrial(stores: TrialStores, trial: Trial, now: Instant
     change.mismatch = true
     events.push('mismatch')
   }
-  if (!mismatch && verdict !== 'undecided' && trial.verdict === null) {
+  // What was better can still become worse, and is stopped then too.
+  const isNew = trial.verdict === null || (trial.verdict === 'better' && verdict === 'worse')
+  if (!mismatch && verdict !== 'undecided' && isNew) {
     change.verdict = verdict
     events.push(verdict)
     if (verdict === 'worse') change.ending = 'worse'
@@ -104,7 +106,7 @@ async function lookAt(stores: TrialStores, trial: Trial, prompts: Prompt[], now:
     arms[arm].voters++
     if (vote.isPositive) arms[arm].positive++
     addVote(evidence, share, arm, vote.isPositive)
-    if (vote.createdAt < from + settlingMs && from > startedAt) continue
+    if (vote.createdAt < from + settlingMs) continue
     const counts = voters.get(share) ?? { share, control: 0, candidate: 0 }
     counts[arm]++
     voters.set(share, counts)

@@ -92,6 +92,7 @@ export interface TrialVote {
 
 export interface TrialChange {
   state?: TrialState
+  /** By people, it also ends the ramp, which would undo it. By the judge, it is dropped if someone has changed the share meanwhile. */
   share?: number
   ending?: TrialEnding
   verdict?: 'better' | 'worse'
@@ -103,10 +104,11 @@ export interface TrialStore {
   /** Throws `trialRuns` if a prompt has a trial already. */
   start(trial: NewTrial, by: Actor): Promise<Trial>
   find(organisationId: number, id: string): Promise<Trial | null>
-  /** Newest first: those with one of these prompts, or all. */
+  /** Newest first: those of the prompt, or all, unless one of their prompts is not visible. */
   page(
     organisationId: number,
-    promptIds: number[] | null,
+    promptId: number | null,
+    visible: number[] | null,
     state: TrialState | null,
     request: PageRequest,
   ): Promise<{ trials: Trial[]; totalCount: number }>

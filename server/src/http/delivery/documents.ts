@@ -51,6 +51,8 @@ export function createDeliveryDocuments(store: Store) {
       const known = (await cached?.document.catch(() => null)) ?? null
       const document = build(access, glob, known)
       cache.set(key, { generation, document }, minWeight)
+      // Otherwise one failure would be the response until something changes.
+      document.catch(() => cache.delete(key))
       const bytes = await (await document).bytes(null)
       // At most this, with both compressed forms.
       cache.set(key, { generation, document }, minWeight + 2 * bytes.length)

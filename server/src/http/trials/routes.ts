@@ -9,7 +9,7 @@ import type { Access } from '../../domain/access/api-key.ts'
 import { invalid } from '../../domain/errors.ts'
 import { findPrompt } from '../../domain/prompt-reference.ts'
 import { startTrial } from '../../domain/trials/start-trial.ts'
-import { isTrialId, type Trial, trialEnded, trialStates, validShare } from '../../domain/trials/trial.ts'
+import { type Trial, trialEnded, trialStates, validShare } from '../../domain/trials/trial.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
@@ -25,8 +25,12 @@ export function trialRoutes({ store, repositories, clock }: Context) {
     const id = publicIdParameter('trl', (params as { trial_id: string }).trial_id)
     const trial = await store.trials.find(access.organisationId, id)
     const visible = await visiblePrompts(store.prompts, access)
-    if (trial === null || !trial.prompts.every(({ prompt }) => visible?.includes(prompt.id) ?? true)) throw notFound()
+    if (trial === null || !isVisible(trial, visible)) throw notFound()
     return trial
+  }
+
+  function isVisible({ prompts }: Trial, visible: number[] | null): boolean {
+    return prompts.every(({ prompt }) => visible?.includes(prompt.id) ?? true)
   }
 
   return async (app: FastifyInstance) => {
@@ -57,8 +61,14 @@ export function trialRoutes({ store, repositories, clock }: Context) {
       const reference = lastValue((query as Query).prompt)
       const prompt = reference === undefined ? null : await findPrompt(store.prompts, access, reference)
       const visible = await visiblePrompts(store.prompts, access)
-      const promptIds = reference === undefined ? visible : prompt === null ? [] : [prompt.id]
-      const { trials, totalCount } = await store.trials.page(access.organisationId, promptIds, state, request)
+      const isUnknown = reference !== undefined && prompt === null
+      const { trials, totalCount } = await store.trials.page(
+        access.organisationId,
+        prompt?.id ?? null,
+        isUnknown ? [] : visible,
+        state,
+        request,
+      )
       const page = renderPage(trials.map(toTrialBody), request, totalCount)
       return reply.type('application/json; charset=utf-8').send(page)
     })
@@ -89,10 +99,17 @@ export function trialRoutes({ store, repositories, clock }: Context) {
 
     route(app, operations.recordExposures, async ({ access, body }, reply) => {
       const { source, exposures } = body as NewExposuresBody
-      // Of unknown trials, including texts that are no IDs, there is nothing to count.
-      const known = exposures.filter(({ trial }) => isTrialId(trial))
-      const valid = known.map((each) => ({ ...each, share: validShare('share', each.share) }))
-      await store.trials.recordExposures(access.organisationId, source, valid)
+      const valid = exposures.map((each) => ({ ...each, share: validShare('share', each.share) }))
+      const [active, visible] = await Promise.all([
+        store.trials.active(access.organisationId),
+        visiblePrompts(store.prompts, access),
+      ])
+      // Of other trials, and of shares that were never served, there is nothing to count.
+      const counted = valid.filter(({ trial: id, share }) => {
+        const trial = active.find((each) => each.id === id)
+        return trial?.shares.some((served) => served.share === share) && isVisible(trial, visible)
+      })
+      await store.trials.recordExposures(access.organisationId, source, counted)
       return reply.status(204).send()
     })
   }

@@ -28,8 +28,12 @@ export function sqlTrials(database: Database): TrialStore {
     const prompts = await database.rows(
       `select t.organisation_id, t.trial_id, t.blob, p.id, p.public_id, p.name from trial_prompts t
        join prompts p on p.organisation_id = t.organisation_id and p.id = t.prompt_id
-       where ${database.inJsonArray('t.trial_id', 'text')} order by p.name, p.id`,
-      [JSON.stringify(rows.map((row) => row.trial_id))],
+       where ${database.inJsonArray('t.organisation_id', 'bigint')} and ${database.inJsonArray('t.trial_id', 'text')}
+       order by p.name, p.id`,
+      [
+        JSON.stringify([...new Set(rows.map((row) => row.organisation_id))]),
+        JSON.stringify(rows.map((row) => row.trial_id)),
+      ],
     )
     const byTrial = Map.groupBy(prompts, (row) => `${row.organisation_id} ${row.trial_id}`)
     return rows.map((row) => toTrial(row, byTrial.get(`${row.organisation_id} ${row.trial_id}`) ?? []))
@@ -86,17 +90,21 @@ export function sqlTrials(database: Database): TrialStore {
 
     find,
 
-    async page(organisationId, promptIds, state, request) {
+    async page(organisationId, promptId, visible, state, request) {
       const conditions = ['organisation_id = ?']
       const parameters: Value[] = [organisationId]
       if (state !== null) {
         conditions.push('state = ?')
         parameters.push(state)
       }
-      if (promptIds !== null) {
-        conditions.push(`trial_id in (select trial_id from trial_prompts p where p.organisation_id = ?
-          and ${database.inJsonArray('p.prompt_id', 'bigint')})`)
-        parameters.push(organisationId, JSON.stringify(promptIds))
+      const prompts = `select 1 from trial_prompts p where p.organisation_id = trials.organisation_id and p.trial_id = trials.trial_id`
+      if (promptId !== null) {
+        conditions.push(`exists (${prompts} and p.prompt_id = ?)`)
+        parameters.push(promptId)
+      }
+      if (visible !== null) {
+        conditions.push(`not exists (${prompts} and not ${database.inJsonArray('p.prompt_id', 'bigint')})`)
+        parameters.push(JSON.stringify(visible))
       }
       const condition = `where ${conditions.join(' and ')}`
       const [counts, rows] = await Promise.all([
@@ -134,7 +142,14 @@ export function sqlTrials(database: Database): TrialStore {
       const { organisationId, id } = trial
       const update = (row: Row): Statement[] => {
         const before = toTrial(row, [])
-        const next = { ...before, ...change }
+        const isByPeople = by !== undefined && change.share !== undefined
+        const isStale = by === undefined && before.share !== trial.share
+        const next = {
+          ...before,
+          ...change,
+          ...(isByPeople && { ramp: null }),
+          ...(isStale && { share: before.share }),
+        }
         const { ending = null } = change
         const state = ending === null ? next.state : 'ended'
         const share = servedShare({ ...next, state })
@@ -142,12 +157,13 @@ export function sqlTrials(database: Database): TrialStore {
         const details: AuditDetails = ending === null ? { state, share: next.share } : { reason: ending }
         return [
           statement(
-            `update trials set state = ?, share = ?, shares = ?, verdict = ?, mismatch = ?, findings = ?, ended_at = ?, reason = ?
+            `update trials set state = ?, share = ?, shares = ?, ramp = ?, verdict = ?, mismatch = ?, findings = ?, ended_at = ?, reason = ?
              where organisation_id = ? and trial_id = ?`,
             [
               state,
               toMillionths(next.share),
               encodeShares(shares),
+              encodeRamp(next.ramp),
               next.verdict,
               Number(next.mismatch),
               next.findings === null ? null : JSON.stringify(next.findings),
@@ -226,7 +242,7 @@ export function sqlTrials(database: Database): TrialStore {
              select organisation_id, trial_id, cast(? as text), cast(? as bigint), cast(? as bigint), cast(? as bigint) from trials
              where organisation_id = ? and trial_id = ? and (
                ? > (select count(*) from trial_exposures where organisation_id = ? and trial_id = ?)
-               or exists (select 1 from trial_exposures where organisation_id = ? and trial_id = ? and source = ?))
+               or exists (select 1 from trial_exposures where organisation_id = ? and trial_id = ? and source = ? and share = ?))
              on conflict (organisation_id, trial_id, source, share) do update set
                control = case when excluded.control > trial_exposures.control then excluded.control else trial_exposures.control end,
                candidate = case when excluded.candidate > trial_exposures.candidate then excluded.candidate
@@ -244,6 +260,7 @@ export function sqlTrials(database: Database): TrialStore {
               organisationId,
               trial,
               source,
+              toMillionths(share),
             ],
           ),
         ),
@@ -296,7 +313,7 @@ function insertTrial(trial: NewTrial, by: Actor): Statement {
       commitSha,
       toMillionths(share),
       shares,
-      ramp === null ? null : JSON.stringify({ ...ramp, shares: ramp.shares.map(toMillionths) }),
+      encodeRamp(ramp),
       by?.keyId ?? null,
       startedBy,
       startedAt,
@@ -336,6 +353,10 @@ function audit(
 ): Statement {
   const subject = { id, name: prompts[0]?.prompt.name ?? id }
   return auditEntry({ organisationId, by, at, action, subject, details })
+}
+
+function encodeRamp(ramp: Ramp | null): string | null {
+  return ramp && JSON.stringify({ ...ramp, shares: ramp.shares.map(toMillionths) })
 }
 
 function encodeShares(shares: ServedShare[]): string {

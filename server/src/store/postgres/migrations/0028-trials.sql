@@ -65,6 +65,7 @@ create table trial_exposures (
   primary key (organisation_id, trial_id, source, share)
 );
 
--- Alerts that hear of everything hear of trials too.
+-- Alerts that hear of everything hear of trials too, except PagerDuty, which would call people because a trial started.
 update alerts set events = '["regression.opened","regression.repaired","regression.withdrawn","shift.unexplained","limit.near","limit.reached","repository.failing","repository.recovered","trial.started","trial.better","trial.worse","trial.stopped","trial.mismatch"]'
-  where events = '["regression.opened","regression.repaired","regression.withdrawn","shift.unexplained","limit.near","limit.reached","repository.failing","repository.recovered"]';
+  where events = '["regression.opened","regression.repaired","regression.withdrawn","shift.unexplained","limit.near","limit.reached","repository.failing","repository.recovered"]'
+  and channel <> 'pagerduty';
