@@ -41,7 +41,8 @@ export async function runCli(env: NodeJS.ProcessEnv, args: string[], input?: str
 function startHost(): ChildProcess {
   const { NODE_COMPILE_CACHE } = process.env
   const script = fileURLToPath(new URL('cli-host.ts', import.meta.url))
-  const child = fork(script, { env: processEnvironment({ NODE_COMPILE_CACHE }) })
+  // Without the flags of the test runner, which this process has.
+  const child = fork(script, { env: processEnvironment({ NODE_COMPILE_CACHE }), execArgv: [] })
   child.unref()
   child.channel?.unref()
   child.once('exit', () => {

@@ -18,6 +18,7 @@ const notRun: Record<string, string> = {
   'npx promptledger repo connect --org 1 --forge github --url git@': 'ssh',
   'npx promptledger repo update': 'a repository on GitHub',
   'promptledger repo update': 'a repository on GitHub',
+  'promptledger try': 'server/test/cli/trials.test.ts',
   'promptledger login': 'server/test/cli/login.test.ts',
   'promptledger prompts': 'server/test/cli/remote-demo.test.ts, on the data of the demo',
   'A=postgres://': 'two PostgreSQL servers',

@@ -361,7 +361,7 @@ onEachEngine('Trials', (engine) => {
       await judge()
       const { data } = (await send(scenario, 'GET', `/trials/${trial.id}`)).json()
       assert.deepEqual([data.state, data.ended_by, data.verdict, data.mismatch], ['ended', 'worse', 'worse', false])
-      assert.ok(data.difference < -0.2 && data.interval[1] < 0, JSON.stringify(data))
+      assert.ok(data.difference < -0.1 && data.interval[1] < 0, JSON.stringify(data))
       assert.equal(data.control.voters + data.candidate.voters, 600)
       assert.equal(await servedTrial(scenario), null)
       assert.deepEqual(await eventsOf(scenario, trial.id), ['started', 'worse'])
