@@ -83,10 +83,12 @@ inBrowser('The page of a regression', (suite) => {
     await visitor.page.reload()
     await main.locator('.diff').waitFor()
 
+    // Otherwise the page could ask for more while the link is revoked.
+    await visitor.page.goto('about:blank')
     const [share] = (await service.store.shares.page(tenant.organisation.id, null, { page: '1', limit: 1 })).shares
     await service.store.shares.revoke(prompt, share?.id as number, service.now, { keyId: 1 })
     visitor.expectErrors('401 GET /api/v1/shared')
-    await visitor.page.reload()
+    await visitor.open(pathname + hash)
     await visitor.page.getByRole('heading', { name: 'This link was revoked.' }).waitFor()
   })
 
