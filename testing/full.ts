@@ -4,18 +4,17 @@ import { divide, isSlow, runJobs, sharedPatterns } from './jobs.ts'
 
 const shared = globSync(sharedPatterns)
 const pages = globSync('console/test/*.test.ts')
-const commands = globSync('server/test/{alerts,cli,following,mcp}/*.test.ts')
 const others = globSync([
   '{server,client,examples}/test/**/*.test.ts',
   '{clients,faults,truth,packaging}/test/*.test.ts',
-]).filter((file) => ![...shared, ...commands].includes(file))
+]).filter((file) => !shared.includes(file))
 // The longest first, so that none is left to run alone at the end.
 const ordered = [...others.filter(isSlow), ...others.filter((file) => !isSlow(file))]
 
 await globalSetup()
 try {
   // More than the cores of a small machine: many tests wait for processes.
-  const jobs = [...divide(pages), ...divide(shared), ...divide(commands), ...ordered.map((file) => [file])]
+  const jobs = [...divide(pages), ...divide(shared), ...ordered.map((file) => [file])]
   const hasPassed = await runJobs(jobs, { atOnce: 4 })
   process.exitCode = hasPassed ? 0 : 1
 } finally {
