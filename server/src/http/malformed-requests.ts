@@ -41,6 +41,11 @@ export function malformedRequestHandler(createRequestId: () => string) {
     const earlier = socket._httpMessage?.req.complete ? socket._httpMessage : null
     // Two, because the first comes in this turn if the connections were already read in it.
     setImmediate(setImmediate, () => {
+      // Browsers open connections ahead. A response to nothing would be taken for the one to the request they send next.
+      if (socket.bytesRead === 0) {
+        socket.destroy()
+        return
+      }
       const response = socket._httpMessage ?? null
       const isInProgress = response !== earlier && response?.req.complete === true
       const isAnswered = response === null && socket.bytesWritten > bytesWritten

@@ -167,6 +167,14 @@ describe('HTTP on a real socket', () => {
     assert.equal(body.error.message, 'The request did not arrive in time')
   })
 
+  test('a connection on which nothing was sent is closed without a response, which would be taken for the next one', async () => {
+    const connected = once(service.app.server, 'connection')
+    const received = exchange(port, '')
+    const [socket] = (await connected) as [Socket]
+    service.app.server.emit('clientError', Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
+    assert.equal(await received, '')
+  })
+
   test('a request that arrived while the process was busy is not late', async (t) => {
     for (const [name, started, rest] of [
       ['headers', '', 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'],
