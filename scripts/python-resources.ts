@@ -200,7 +200,7 @@ function parameterText(argument: Argument, isUpdate: boolean): string {
 
 function member({ key, name, isTime, isRequired }: Argument, isUpdate: boolean): string {
   if (!isTime) return `"${key}": ${name}`
-  if (isUpdate) throw new Error(`scripts/python-resources.ts handles no times in updates, as in ${key}`)
+  if (isUpdate) return `"${key}": ${name} if ${name} is None or isinstance(${name}, NotGiven) else iso_time(${name})`
   return `"${key}": ${isRequired ? `iso_time(${name})` : `None if ${name} is None else iso_time(${name})`}`
 }
 

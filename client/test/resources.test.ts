@@ -46,6 +46,14 @@ describe('Resources of the client', () => {
     await assert.rejects(ledger.prompts.get(created.id), NotFoundError)
   })
 
+  test('evaluations have rules, and telemetry says what arrived', async () => {
+    const { ledger } = await admin()
+    const rules = [{ name: 'Relevance', source: 'judge' as const, threshold: 4 }]
+    assert.deepEqual(await ledger.telemetry.setRules({ rules }), { rules })
+    assert.deepEqual(await ledger.telemetry.rules(), { rules })
+    assert.deepEqual(await ledger.telemetry.get(), { outcomes: [] })
+  })
+
   test('segments can be declared for the organisation and for a prompt', async () => {
     const { ledger, promptId } = await admin()
     assert.deepEqual(await ledger.segments.declare({ keys: ['model', 'locale'] }), { keys: ['model', 'locale'] })
@@ -257,7 +265,12 @@ describe('Resources of the client', () => {
       ...open,
       certain_enough: false,
       told: [],
+      steps: [],
+      proposal: null,
     })
+    const triaged = await ledger.regressions.update(promptId, open?.id ?? 0, { owner: 'kim@example.com' })
+    assert.equal(triaged.owner, 'kim@example.com')
+    await assert.rejects(ledger.regressions.propose(promptId, open?.id ?? 0, {}), { status: 409 })
     const dismissed = await ledger.regressions.dismiss(promptId, open?.id ?? 0, { note: 'Accepted.' })
     assert.deepEqual([dismissed.state, dismissed.dismissed_by, dismissed.note], ['dismissed', 'test', 'Accepted.'])
     assert.deepEqual((await ledger.regressions.listOfPrompt(promptId)).data, [dismissed])
@@ -373,6 +386,18 @@ describe('Resources of the client', () => {
     assert.equal((await ledger.repositories.get(connected.id)).state, 'disconnected')
   })
 
+  test('sources can be managed', async () => {
+    const { ledger } = await admin()
+    const { secret, ...added } = await ledger.sources.add({ name: 'Chat', adapter: 'posthog', prompt: 'Support' })
+    assert.match(String(secret), /^pls_/)
+    assert.deepEqual((await ledger.sources.list()).data, [added])
+    const updated = await ledger.sources.update(added.id, { prompt: null, positive_values: ['great'] })
+    assert.deepEqual(await ledger.sources.get(added.id), updated)
+    assert.deepEqual([updated.prompt, updated.positive_values], [null, ['great']])
+    await ledger.sources.remove(added.id)
+    await assert.rejects(ledger.sources.get(added.id), NotFoundError)
+  })
+
   test('alerts can be managed and tested, and their deliveries listed and retried', async () => {
     const { ledger, tenant } = await admin()
     const receiver = await startReceiver()
@@ -414,7 +439,9 @@ describe('Resources of the client', () => {
     git.switchTo('work', 'main')
     const commit = git.commit('Try', { 'prompts/p.md': 'Be brief.\n' })
     git.push('work:work')
-    const trial = await ledger.trials.start({ commit: git.head(), share: 1 })
+    const candidate = await ledger.trials.candidate({ commit: git.head() })
+    assert.deepEqual([candidate.commit_sha, candidate.from_fork], [git.head(), false])
+    const trial = await ledger.trials.start({ commit: candidate.commit_sha, share: 1 })
     assert.equal(trial.commit_sha, git.head(), commit)
     const chosen = await ledger.texts.get(prompts[0]?.id as string, { unit: 'user-1' })
     assert.deepEqual([chosen.text, chosen.trial], ['Be brief.\n', { id: trial.id, arm: 'candidate' }])
@@ -454,6 +481,40 @@ describe('Resources of the client', () => {
     await assert.rejects(ledger.session.get(), UnauthorizedError)
   })
 
+  test('people are invited, listed, changed and disabled, and sessions are listed and ended', async () => {
+    const { ledger, tenant } = await admin()
+    const { url, ...invitation } = await ledger.invitations.create({ role: 'viewer', email: 'Ada@Example.com' })
+    assert.match(url, /\/sign-in#pli_\w{43}$/)
+    assert.equal(invitation.email, 'ada@example.com')
+    assert.deepEqual(
+      (await ledger.invitations.list()).data.map(({ id }) => id),
+      [invitation.id],
+    )
+    assert.equal(await ledger.invitations.revoke(invitation.id), undefined)
+    const { id } = await service.store.people.add({
+      organisationId: tenant.organisation.id,
+      email: 'ada@example.com',
+      name: 'Ada',
+      subject: null,
+      role: 'viewer',
+      roleFrom: 'invitation',
+      createdAt: service.now,
+    })
+    assert.equal((await ledger.people.update(id, { role: 'member' })).role, 'member')
+    assert.notEqual((await ledger.people.update(id, { disabled: true })).disabled_at, null)
+    assert.deepEqual(
+      (await ledger.people.list()).data.map(({ email }) => email),
+      ['ada@example.com'],
+    )
+    assert.equal(await ledger.people.delete(id), undefined)
+    assert.deepEqual((await ledger.people.list()).data, [])
+    assert.deepEqual((await ledger.people.checkSignIn()).problems, [])
+    await ledger.session.create(tenant.key)
+    const [session] = (await ledger.sessions.list({ everyone: true })).data
+    assert.equal(await ledger.sessions.end(session?.id as string), undefined)
+    assert.deepEqual((await ledger.sessions.list()).data, [])
+  })
+
   test('the client covers every operation of the API', async () => {
     const document = JSON.parse(await readFile(new URL('../../dist/openapi.json', import.meta.url), 'utf8'))
     const ids: Record<string, string> = {
@@ -461,9 +522,12 @@ describe('Resources of the client', () => {
       alert_id: 'alr_\\w+',
       message_id: 'msg_\\w+',
       trial_id: 'trl_\\w+',
+      session_id: '[0-9a-f]{32}',
+      source_id: 'src_\\w+',
     }
     for (const [path, operations] of Object.entries<object>(document.paths)) {
-      if (!path.startsWith('/api/v1/')) continue
+      // Products post events by themselves.
+      if (!path.startsWith('/api/v1/') || path.endsWith('/events')) continue
       // Other IDs are numeric, so signals/export does not match signals/{signal_id}.
       const pattern = new RegExp(`^${path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? '\\d+')}$`)
       for (const method of Object.keys(operations)) {

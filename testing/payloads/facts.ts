@@ -55,6 +55,8 @@ export interface PullFacts {
   actor?: string | null
   title?: string
   defaultBranch?: string
+  /** With the action `labeled`: the labels before and after. */
+  labels?: { before: string[]; after: string[] }
 }
 
 export interface Message {

@@ -88,7 +88,7 @@ export function giteaFamily(forge: 'gitea' | 'forgejo'): Shape {
       return {
         event: 'pull_request',
         body: {
-          action: giteaActions[facts.action],
+          action: facts.labels?.after.length === 0 ? 'label_cleared' : giteaActions[facts.action],
           number: facts.number,
           ...(facts.action === 'retargeted' && { changes: { ref: { from: facts.previousBase ?? 'develop' } } }),
           ...(facts.action === 'ready_for_review' && { changes: { title: { from: `WIP: ${details.title}` } } }),
@@ -98,6 +98,7 @@ export function giteaFamily(forge: 'gitea' | 'forgejo'): Shape {
             number: facts.number,
             user: user(details.author),
             title: isDraft ? `WIP: ${details.title}` : details.title,
+            ...(facts.labels && { labels: facts.labels.after.map((name, i) => ({ id: i, name, color: 'ededed' })) }),
             body: '',
             state: details.isClosed ? 'closed' : 'open',
             draft: isDraft,

@@ -58,7 +58,7 @@ export const github: Shape = {
     return {
       event: 'pull_request',
       body: {
-        action: githubActions[facts.action],
+        action: isRemoval(facts) ? 'unlabeled' : githubActions[facts.action],
         number: facts.number,
         pull_request: {
           id: 900_000 + facts.number,
@@ -94,12 +94,13 @@ export const github: Shape = {
           merged_by: details.isMerged ? githubUser(details.actor) : null,
           commits: facts.commitCount ?? 1,
           changed_files: 1,
+          ...(facts.labels && { labels: facts.labels.after.map((name, i) => ({ id: i, name, color: 'ededed' })) }),
         },
         ...(facts.action === 'updated' && { before: testMerge, after: facts.head }),
         ...(facts.action === 'retargeted' && {
           changes: { base: { ref: { from: facts.previousBase ?? 'develop' }, sha: { from: testMerge } } },
         }),
-        ...(facts.action === 'labeled' && { label: { id: 1, name: 'prompts' } }),
+        ...(facts.action === 'labeled' && { label: { id: 1, name: changedLabel(facts) ?? 'prompts' } }),
         repository: { ...repository, pushed_at: details.at },
         sender: githubUser(details.actor),
       },
@@ -137,6 +138,15 @@ export const githubActions: Record<PullFacts['action'], string> = {
   unclear: 'closed',
   ready_for_review: 'ready_for_review',
   labeled: 'labeled',
+}
+
+function isRemoval({ labels }: PullFacts): boolean {
+  return labels !== undefined && labels.after.length < labels.before.length
+}
+
+function changedLabel({ labels = { before: [], after: [] } }: PullFacts): string | undefined {
+  const { before, after } = labels
+  return [...after.filter((name) => !before.includes(name)), ...before.filter((name) => !after.includes(name))][0]
 }
 
 function githubUser(login: string | null): object | null {

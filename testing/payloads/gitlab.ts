@@ -154,7 +154,13 @@ function gitlabChanges(facts: PullFacts, details: Details): object {
     case 'ready_for_review':
       return { updated_at, draft: { previous: true, current: false } }
     case 'labeled':
-      return { updated_at, labels: { previous: [], current: [{ id: 1, title: 'prompts' }] } }
+      return {
+        updated_at,
+        labels: {
+          previous: (facts.labels?.before ?? []).map((title) => ({ id: 1, title })),
+          current: (facts.labels?.after ?? ['prompts']).map((title) => ({ id: 1, title })),
+        },
+      }
     default:
       return { updated_at }
   }

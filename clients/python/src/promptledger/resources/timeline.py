@@ -25,6 +25,7 @@ class Timeline(generated.Timeline):
         since: Optional[Time] = None,
         until: Optional[Time] = None,
         pulls: Optional[Literal["all", "outcome"]] = None,
+        model_changes: Optional[Literal["true"]] = None,
         as_of: Optional[Time] = None,
         page: Optional[int] = None,
         limit: Optional[int] = None,
@@ -32,14 +33,18 @@ class Timeline(generated.Timeline):
         """Lists the history, newest first, with the details of each change and the effect of those that went live.
 
         `action` leaves only entries with one of these actions. `pulls="outcome"` has one entry for each pull request
-        that was merged or closed, without its opening. `as_of` answers as if nothing had come after that time.
+        that was merged or closed, without its opening. `model_changes="true"` adds to each page when the model changed.
+        `as_of` answers as if nothing had come after that time.
         """
-        query = {**_filter(action, since, until, pulls, as_of), "page": page, "limit": limit}
+        filters = _filter(action, since, until, pulls, as_of)
+        query = {**filters, "model_changes": model_changes, "page": page, "limit": limit}
         return Pages(
             self._transport,
             _path_of(prompt),
             query,
-            lambda body: AttributedPage(body["data"], body["pagination"], body["unknown_versions"]),
+            lambda body: AttributedPage(
+                body["data"], body["pagination"], body["unknown_versions"], body.get("model_changes")
+            ),
         )
 
     def export(
