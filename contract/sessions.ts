@@ -1,10 +1,11 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { readerRoles, roles } from '../server/src/domain/access/api-key.ts'
+import { accessRoles, readerRoles } from '../server/src/domain/access/api-key.ts'
 import { plans } from '../server/src/domain/access/plan.ts'
 import { minuteLimitError } from '../server/src/domain/minute-limit.ts'
 import { errorBody, unauthorized } from '../server/src/http/errors.ts'
 import { defineOperations } from './operation.ts'
-import { limitedSchema, message, object, one, timeOrNull, withHeaders } from './schema.ts'
+import { personRole } from './people.ts'
+import { limitedSchema, list, message, object, one, pageQuerySchema, time, timeOrNull, withHeaders } from './schema.ts'
 
 const session = object(
   {
@@ -12,14 +13,37 @@ const session = object(
     key: object({
       id: { type: 'integer' },
       name: { type: 'string' },
-      role: { enum: roles },
+      role: { enum: accessRoles },
       prompts: {
         type: ['string', 'null'],
         description: 'A glob of the prompts that the key is limited to; null for every prompt',
       },
-      hint: { type: 'string', description: 'The last four characters of the key' },
+      hint: { type: 'string', description: 'The last four characters of the key; empty if a person is signed in' },
       expires_at: { ...timeOrNull, description: 'When the key expires; null for never' },
     }),
+    person: {
+      description: 'The person who is signed in, or whom the key belongs to; null for a key of the organisation',
+      anyOf: [
+        object({
+          id: { type: 'integer' },
+          name: { type: 'string' },
+          email: { type: 'string' },
+          role: personRole,
+          key_roles: {
+            type: 'array',
+            items: { enum: accessRoles },
+            description: 'The roles of keys that the person may create',
+          },
+          organisations: {
+            type: 'array',
+            description:
+              'The organisations that the person may switch to, with the current one. Only its own for a key',
+            items: object({ id: { type: 'integer' }, name: { type: 'string' } }),
+          },
+        }),
+        { type: 'null' },
+      ],
+    },
     expires_at: {
       ...timeOrNull,
       description:
@@ -32,8 +56,39 @@ const session = object(
 export const sessionSchema = one(session, 'The current session', {
   organisation: { id: 1, name: 'Acme', plan: 'team' },
   key: { id: 12, name: 'Ada', role: 'admin', prompts: null, hint: 'x7Qa', expires_at: null },
+  person: null,
   expires_at: '2026-12-15T12:00:00.000Z',
 })
+
+const listedSession = object(
+  {
+    id: { type: 'string', description: 'Names the session, and grants nothing' },
+    name: { type: 'string', description: 'The name of the person, or of the key' },
+    person_id: {
+      type: ['integer', 'null'],
+      description: 'The person who is signed in; null for a key of the organisation',
+    },
+    client: { type: ['string', 'null'], description: 'What the browser calls itself' },
+    is_current: { type: 'boolean', description: 'Whether it is the session of this request' },
+    created_at: time,
+    expires_at: time,
+  },
+  { title: 'ListedSession', description: 'A session that has not ended' },
+)
+
+const sessionPageSchema = list(listedSession, 'One page of sessions, newest first', [
+  {
+    id: '9f86d081884c7d659a2feaa0c55ad015',
+    name: 'Ada Lovelace',
+    person_id: 5,
+    client: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+    is_current: true,
+    created_at: '2026-11-15T12:00:00.000Z',
+    expires_at: '2026-11-16T12:00:00.000Z',
+  },
+])
+
+export type ListedSessionBody = FromSchema<typeof listedSession>
 
 /** The response to the cookie of a session that has ended. */
 export const endedSessionSchema = {
@@ -48,9 +103,9 @@ export const endedSessionSchema = {
         code: { const: 'unauthorized' },
         message,
         reason: {
-          enum: ['key_revoked', 'expired'],
+          enum: ['key_revoked', 'disabled', 'expired'],
           description:
-            'Why the session of the cookie ended: its key was revoked, or the session or its key expired. Absent without a ' +
+            'Why the session of the cookie ended: its key was revoked, the person was disabled, or the session or its key expired. Absent without a ' +
             'session: there is no cookie, or someone signed out',
         },
       },
@@ -121,5 +176,37 @@ export const operations = defineOperations('Sessions', {
     response: {
       204: { type: 'null', description: 'Signed out', headers: setCookieHeader('Clears the session cookie') },
     },
+  },
+
+  listSessions: {
+    method: 'GET',
+    path: '/api/v1/sessions',
+    client: 'sessions.list',
+    summary: 'List sessions',
+    description:
+      'The sessions of the person who is signed in, or of the key. For an admin with `everyone`, those of the organisation.',
+    roles: readerRoles,
+    query: {
+      everyone: { type: 'boolean', default: false, description: 'For admins: the sessions of the whole organisation' },
+      ...pageQuerySchema,
+    },
+    response: { 200: sessionPageSchema },
+  },
+
+  endSession: {
+    method: 'DELETE',
+    path: '/api/v1/sessions/:session_id',
+    client: 'sessions.end',
+    summary: 'End a session',
+    description: 'One of your own; for an admin, any of the organisation.',
+    roles: readerRoles,
+    params: {
+      session_id: {
+        type: 'string',
+        description: 'The ID of the session',
+        examples: ['9f86d081884c7d659a2feaa0c55ad015'],
+      },
+    },
+    response: { 204: { type: 'null', description: 'The session has ended' } },
   },
 })

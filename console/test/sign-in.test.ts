@@ -32,7 +32,7 @@ inBrowser('Signing in', (suite) => {
     const standard = await suite.visit(t, { key })
     const links = (visitor: Visitor) => visitor.page.getByRole('navigation', { name: 'Main' }).getByRole('link')
     await links(standard).first().waitFor()
-    assert.deepEqual(await links(standard).allTextContents(), ['Prompts', 'Regressions', 'Trials', 'Usage'])
+    assert.deepEqual(await links(standard).allTextContents(), ['Prompts', 'Regressions', 'Trials', 'Usage', 'People'])
     for (const path of ['/keys', '/repositories', '/repositories/1', '/alerts']) {
       await standard.open(path)
       await standard.page.getByRole('heading', { name: 'Page not found' }).waitFor()
@@ -45,8 +45,10 @@ inBrowser('Signing in', (suite) => {
       'Trials',
       'Usage',
       'Repositories',
+      'Sources',
       'Alerts',
       'Keys',
+      'People',
       'Audit',
       'Settings',
     ])
@@ -66,7 +68,7 @@ inBrowser('Signing in', (suite) => {
     }
     await visitor.submitKey(await service.key(organisation, 'ingest'))
     await eventually(async () => {
-      const message = 'Ingest and recorder keys can only record. Sign in with a reader, standard or admin key.'
+      const message = 'Ingest and recorder keys can only record. Sign in with a reader, standard, deploy or admin key.'
       assert.deepEqual(await alert.allTextContents(), [message])
     })
     await visitor.signIn(` ${key} `)

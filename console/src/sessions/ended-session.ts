@@ -22,6 +22,7 @@ export function endSession(queryClient: QueryClient, error: UnauthorizedError): 
 
 /** The API tells the owner of the cookie whether the key was revoked. The rest follows from what the session was. */
 export function reasonFor({ details }: UnauthorizedError, session: SessionInfo | undefined): string | null {
+  if (details.reason === 'disabled') return 'An admin has disabled your access.'
   const key = session === undefined ? 'The key of your session' : `The key “${visibleText(session.key.name)}”`
   if (details.reason === 'key_revoked') return `${key} was revoked. Sign in with another key.`
   if (session !== undefined && hasPassed(session.key.expires_at)) return `${key} has expired. Sign in with another key.`

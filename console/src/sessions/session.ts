@@ -3,6 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
 import { queryClient } from '../query-client.ts'
 import { isSignedOut, reasonFor, type SignedOut } from './ended-session.ts'
+import { sendSignIn } from './sign-in-requests.ts'
 
 /** The current session, or why there is none. */
 export const sessionQuery = queryOptions<SessionInfo | SignedOut>({
@@ -22,7 +23,21 @@ export function useSession() {
 }
 
 export async function signIn(key: string): Promise<void> {
-  const session = await ledger.session.create(key)
+  showSession(await ledger.session.create(key))
+}
+
+/** Signs in with a link that was sent by email. */
+export async function signInByLink(token: string): Promise<void> {
+  showSession(await sendSignIn<SessionInfo>('POST', '/sign-in/link', { token }))
+}
+
+export async function switchOrganisation(id: number): Promise<void> {
+  showSession(await sendSignIn<SessionInfo>('PUT', '/session/organisation', { organisation_id: id }))
+  // The page may show something of the other organisation.
+  window.location.assign('/prompts')
+}
+
+function showSession(session: SessionInfo): void {
   // The previous session may have belonged to another organisation.
   clearCache()
   queryClient.setQueryData(['session'], session)

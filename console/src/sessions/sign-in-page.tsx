@@ -1,6 +1,7 @@
 import { ForbiddenError, UnauthorizedError } from '@promptledger/client'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { useLocation } from 'wouter'
 import logo from '../logo.svg'
 import { usePageTitle } from '../page-title.ts'
 import { errorMessage } from '../query-client.ts'
@@ -8,71 +9,177 @@ import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { RequestId } from '../ui/request-id.tsx'
-import { signIn } from './session.ts'
+import { arrival } from './arrival.ts'
+import { signIn, signInByLink } from './session.ts'
+import { failures, goToProvider, type SignInOffer, sendLink, sendSignIn } from './sign-in-requests.ts'
 
 export function SignInPage({ reason }: { reason: string | null }) {
   usePageTitle('Sign in')
-  const [key, setKey] = useState('')
-  const attempt = useMutation({ mutationFn: signIn })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    attempt.mutate(key.trim())
-  }
+  const { failure, invitation, link } = arrival
+  const offer = useQuery({
+    queryKey: ['sign-in'],
+    queryFn: () => sendSignIn<SignInOffer>('GET', '/sign-in'),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const why = failure === null ? reason : (failures[failure] ?? 'Signing in failed. Try again.')
+  const { provider = null, email = false } = offer.data ?? {}
   return (
     <main className="sign-in">
-      <form className="card" onSubmit={submit}>
+      <div className="card">
         <img src={logo} alt="" width="44" height="44" />
         <h1>Promptledger</h1>
         <p className="muted">See which prompt changes helped or hurt your users.</p>
-        {reason !== null && (
+        {why !== null && (
           <div role="status">
-            <Notice tone="caution">{reason}</Notice>
+            <Notice tone="caution">{why}</Notice>
           </div>
         )}
-        <Field
-          label="API key"
-          hint={
-            <>
-              Use a reader, standard or admin key. Ask your administrator, or run{' '}
-              <code className="nowrap">promptledger key create --org 1</code> on the server.
-            </>
-          }
-        >
-          {(control) => (
-            <input
-              {...control}
-              type="password"
-              autoComplete="current-password"
-              spellCheck={false}
-              // biome-ignore lint/a11y/noAutofocus: the key is the only thing to enter on this page.
-              autoFocus
-              required
-              placeholder="plk_…"
-              value={key}
-              onChange={(event) => setKey(event.target.value)}
-            />
-          )}
-        </Field>
-        {attempt.isError && (
-          <p className="form-error" role="alert">
-            {rejectionReason(attempt.error)}
-            <RequestId error={attempt.error} onlyFailures />
-          </p>
+        {invitation !== null && (
+          <Notice>
+            {provider !== null || email
+              ? 'You are invited to join. Sign in to accept.'
+              : 'You are invited to join, but this service is not set up for people to sign in. Ask its operator.'}
+          </Notice>
         )}
-        <Button type="submit" kind="primary" busy={attempt.isPending}>
-          Sign in
-        </Button>
-        <p className="muted small">
-          Your key is exchanged for a session cookie and is not stored in the browser. <a href="/docs">API reference</a>
-        </p>
-      </form>
+        {link !== null && <LinkForm token={link} />}
+        {provider !== null && <ProviderButton name={provider.name} invitation={invitation} />}
+        {email && link === null && <EmailForm invitation={invitation} />}
+        {(provider !== null || email) && <p className="sign-in-or">or with a key</p>}
+        <KeyForm isAlone={provider === null && !email && link === null} />
+      </div>
     </main>
+  )
+}
+
+function ProviderButton({ name, invitation }: { name: string; invitation: string | null }) {
+  const leaving = useMutation({ mutationFn: () => goToProvider(invitation) })
+  return (
+    <>
+      <Button kind="primary" busy={leaving.isPending} onClick={() => leaving.mutate()}>
+        Continue with {name}
+      </Button>
+      <Failure error={leaving.error} />
+    </>
+  )
+}
+
+/** A button, not a link: programs that open the links of emails to check them would use it up. */
+function LinkForm({ token }: { token: string }) {
+  const attempt = useSignIn(() => signInByLink(token))
+  return (
+    <>
+      <Button kind="primary" busy={attempt.isPending} onClick={() => attempt.mutate()}>
+        Sign in with this link
+      </Button>
+      <Failure error={attempt.error} />
+    </>
+  )
+}
+
+function EmailForm({ invitation }: { invitation: string | null }) {
+  const [email, setEmail] = useState('')
+  const sending = useMutation({ mutationFn: () => sendLink(email.trim(), invitation) })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    sending.mutate()
+  }
+  if (sending.isSuccess) {
+    return (
+      <div role="status">
+        <Notice tone="good">If {email.trim()} may sign in here, a link is on its way. It works for 15 minutes.</Notice>
+      </div>
+    )
+  }
+  return (
+    <form onSubmit={submit}>
+      <Field label="Email">
+        {(control) => (
+          <input
+            {...control}
+            type="email"
+            autoComplete="email"
+            required
+            value={email}
+            onChange={({ target }) => setEmail(target.value)}
+          />
+        )}
+      </Field>
+      <Failure error={sending.error} />
+      <Button type="submit" kind="primary" busy={sending.isPending}>
+        Email me a link
+      </Button>
+    </form>
+  )
+}
+
+function KeyForm({ isAlone }: { isAlone: boolean }) {
+  const [key, setKey] = useState('')
+  const attempt = useSignIn(() => signIn(key.trim()))
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    attempt.mutate()
+  }
+  return (
+    <form onSubmit={submit}>
+      <Field
+        label="API key"
+        hint={
+          <>
+            Use a reader, standard, deploy or admin key. Ask your administrator, or run{' '}
+            <code className="nowrap">promptledger key create --org 1</code> on the server.
+          </>
+        }
+      >
+        {(control) => (
+          <input
+            {...control}
+            type="password"
+            autoComplete="current-password"
+            spellCheck={false}
+            // biome-ignore lint/a11y/noAutofocus: without another way to sign in, the key is the only thing to enter.
+            autoFocus={isAlone}
+            required
+            placeholder="plk_…"
+            value={key}
+            onChange={(event) => setKey(event.target.value)}
+          />
+        )}
+      </Field>
+      <Failure error={attempt.error} />
+      <Button type="submit" kind={isAlone ? 'primary' : 'plain'} busy={attempt.isPending}>
+        Sign in
+      </Button>
+      <p className="muted small">
+        Your key is exchanged for a session cookie and is not stored in the browser. <a href="/docs">API reference</a>
+      </p>
+    </form>
+  )
+}
+
+/** Signs in, and leaves the sign-in page if it has the URL of its own. */
+function useSignIn(start: () => Promise<void>) {
+  const [location, navigate] = useLocation()
+  return useMutation({
+    mutationFn: start,
+    onSuccess: () => {
+      if (location === '/sign-in') navigate('/prompts', { replace: true })
+    },
+  })
+}
+
+function Failure({ error }: { error: unknown }) {
+  if (error === null) return null
+  return (
+    <p className="form-error" role="alert">
+      {rejectionReason(error)}
+      <RequestId error={error} onlyFailures />
+    </p>
   )
 }
 
 function rejectionReason(error: unknown): string {
   if (error instanceof UnauthorizedError) return 'This key is unknown, revoked or expired.'
   if (error instanceof ForbiddenError)
-    return 'Ingest and recorder keys can only record. Sign in with a reader, standard or admin key.'
+    return 'Ingest and recorder keys can only record. Sign in with a reader, standard, deploy or admin key.'
   return errorMessage(error)
 }

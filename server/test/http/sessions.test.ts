@@ -52,6 +52,7 @@ onOneEngine('Sessions', (engine) => {
           hint: tenant.key.slice(-4),
           expires_at: null,
         },
+        person: null,
         expires_at: new Date(service.now + 30 * day).toISOString(),
       },
     })

@@ -1,12 +1,28 @@
 import { hash } from 'node:crypto'
 import { randomBase62 } from '../random.ts'
+import { sanitisedLine } from '../text.ts'
 import { day, type Instant } from '../time.ts'
 import type { Access } from './api-key.ts'
+import type { Actor } from './audit.ts'
 
 export interface NewSession {
   tokenHash: string
   organisationId: number
   keyId: number
+  /** What the browser calls itself. */
+  client: string | null
+  createdAt: Instant
+  expiresAt: Instant
+}
+
+export interface ListedSession {
+  /** Names the session, and grants nothing. */
+  id: string
+  keyId: number
+  /** The name of the key, or of the person. */
+  keyName: string
+  personId: number | null
+  client: string | null
   createdAt: Instant
   expiresAt: Instant
 }
@@ -18,6 +34,10 @@ export interface SessionStore {
   findAccess(tokenHash: string): Promise<Access | null>
   /** Does nothing if the session does not exist. */
   end(tokenHash: string): Promise<void>
+  /** The active ones, newest first, of one key or of the whole organisation. */
+  list(organisationId: number, keyId: number | null, now: Instant): Promise<ListedSession[]>
+  /** Returns false if the key, or the organisation, has no such session. */
+  endById(organisationId: number, keyId: number | null, id: string, at: Instant, by: Actor): Promise<boolean>
 }
 
 /** A session that was just started. The token is available only now: the store keeps just its hash. */
@@ -30,18 +50,33 @@ const maxLifetimeMs = 30 * day
 // 256 bits, like the random part of an API key.
 const tokenLength = 43
 
+const maxClientLength = 200
+
 export function hashToken(token: string): string {
   return hash('sha256', token, 'hex')
 }
 
-/** Starts a session for the key behind `access`, ending no later than the key itself. */
+/** Names the session of a token in lists. */
+export function sessionIdOf(token: string): string {
+  return hashToken(token).slice(0, 32)
+}
+
+/** Starts a session for a key, ending no later than `endsBy`. `client` is what the browser calls itself, if anything. */
 export async function startSession(
   sessions: SessionStore,
-  { keyId, organisationId, expiresAt: keyExpiresAt }: Access,
+  { keyId, organisationId }: Pick<Access, 'keyId' | 'organisationId'>,
+  { endsBy, client = '' }: { endsBy: Instant | null; client?: string | undefined },
   now: Instant,
 ): Promise<StartedSession> {
   const token = randomBase62(tokenLength)
-  const expiresAt = Math.min(now + maxLifetimeMs, keyExpiresAt ?? Number.POSITIVE_INFINITY)
-  await sessions.create({ tokenHash: hashToken(token), organisationId, keyId, createdAt: now, expiresAt })
+  const expiresAt = Math.min(now + maxLifetimeMs, endsBy ?? Number.POSITIVE_INFINITY)
+  await sessions.create({
+    tokenHash: hashToken(token),
+    organisationId,
+    keyId,
+    client: sanitisedLine(client, maxClientLength, '') || null,
+    createdAt: now,
+    expiresAt,
+  })
   return { token, expiresAt }
 }

@@ -1,22 +1,31 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { failedSignIns, operations, type SessionBody, tooManyFailures } from '../../../../contract/sessions.ts'
-import type { Access, ApiKey } from '../../domain/access/api-key.ts'
-import type { Organisation } from '../../domain/access/organisation.ts'
-import { hashToken, startSession } from '../../domain/access/session.ts'
+import { failedSignIns, operations, tooManyFailures } from '../../../../contract/sessions.ts'
+import { readerRoles } from '../../domain/access/api-key.ts'
+import { hashToken, sessionIdOf } from '../../domain/access/session.ts'
+import { invalid } from '../../domain/errors.ts'
 import { createMinuteLimit } from '../../domain/minute-limit.ts'
-import type { Store } from '../../domain/store.ts'
-import { isoTime } from '../../domain/time.ts'
+import { pageOffset } from '../../domain/page.ts'
 import type { Context } from '../context.ts'
-import { asDomainError, unauthorized } from '../errors.ts'
-import { toKeyBody } from '../keys/body.ts'
+import { asDomainError, forbidden, notFound, unauthorized } from '../errors.ts'
 import { networkOf } from '../keys/network.ts'
+import { renderPage, requestedPage } from '../page-body.ts'
+import { lastValue, type Query } from '../parameters.ts'
 import { route } from '../route.ts'
-import { clearedSessionCookie, sessionCookie, sessionTokenIn } from './cookie.ts'
+import { organisationsOf, sessionBody, toListedSessionBody } from './body.ts'
+import { clearedSessionCookie, sessionTokenIn } from './cookie.ts'
+import { openSession } from './open.ts'
 
 const maxAddresses = 10_000
 
+const choiceSchema = {
+  type: 'object',
+  required: ['organisation_id'],
+  properties: { organisation_id: { type: 'integer' } },
+} as const
+
 /** Sign in to the console with a key, and out again. */
-export function sessionRoutes({ store, publicUrl, clock }: Context) {
+export function sessionRoutes(context: Context) {
+  const { store, publicUrl, clock } = context
   const failures = createMinuteLimit(failedSignIns, tooManyFailures, maxAddresses, clock)
 
   /** Counts keys that are not valid, and only those: a valid key signs in however many others its address has tried. */
@@ -31,17 +40,15 @@ export function sessionRoutes({ store, publicUrl, clock }: Context) {
     route(
       app,
       operations.signIn,
-      async ({ access, headers }, reply) => {
+      async (request, reply) => {
+        const { access, headers } = request
         // Only a key can start a session; otherwise a session could extend itself forever.
         if (headers.authorization === undefined) throw unauthorized()
-        const now = clock()
-        const { organisationId } = access
-        await app.auditThrottle.record({ organisationId, by: access, action: 'session.started', about: '' })
-        const { token, expiresAt } = await startSession(store.sessions, access, now)
+        const { expiresAt, cookie } = await openSession(context, request, access, access.expiresAt)
         return reply
           .status(201)
           .header('Cache-Control', 'no-store')
-          .header('Set-Cookie', sessionCookie(token, expiresAt, now, publicUrl()))
+          .header('Set-Cookie', cookie)
           .send({ data: await sessionBody(store, { ...access, expiresAt }) })
       },
       {
@@ -56,15 +63,48 @@ export function sessionRoutes({ store, publicUrl, clock }: Context) {
       if (token !== null) await store.sessions.end(hashToken(token))
       return reply.status(204).header('Set-Cookie', clearedSessionCookie(publicUrl())).send()
     })
-  }
-}
 
-async function sessionBody(store: Store, { organisationId, keyId, expiresAt }: Access): Promise<SessionBody> {
-  const organisation = (await store.organisations.find(organisationId)) as Organisation
-  const { id, name, role, prompts, hint, expires_at } = toKeyBody((await store.keys.find(keyId)) as ApiKey)
-  return {
-    organisation: { id: organisation.id, name: organisation.name, plan: organisation.plan },
-    key: { id, name, role, prompts, hint, expires_at },
-    expires_at: expiresAt === null ? null : isoTime(expiresAt),
+    // For the console, so not in the documentation.
+    const choice = { schema: { body: choiceSchema }, config: { roles: readerRoles } }
+    app.put('/session/organisation', choice, async (request, reply) => {
+      const { access, headers } = request
+      const { organisation_id: organisationId } = request.body as { organisation_id: number }
+      const token = sessionTokenIn(headers.cookie, publicUrl())
+      const person = await store.people.ofKey(access.keyId)
+      const others = person?.keyId === access.keyId ? await organisationsOf(store, person) : []
+      const chosen = others.find((other) => other.organisationId === organisationId)
+      if (token === null || chosen === undefined) throw invalid('organisation_id must be one of your organisations')
+      // Ends when the other would have: otherwise a session could extend itself forever.
+      const { expiresAt, cookie } = await openSession(context, request, chosen, access.expiresAt)
+      await store.sessions.end(hashToken(token))
+      return reply
+        .header('Cache-Control', 'no-store')
+        .header('Set-Cookie', cookie)
+        .send({ data: await sessionBody(store, { organisationId, keyId: chosen.keyId, expiresAt }) })
+    })
+
+    route(app, operations.listSessions, async ({ access, headers, query }, reply) => {
+      const everyone = lastValue((query as Query).everyone) === 'true'
+      if (everyone && access.role !== 'admin') throw forbidden(access.role)
+      const token = sessionTokenIn(headers.cookie, publicUrl())
+      const current = token === null ? null : sessionIdOf(token)
+      const sessions = await store.sessions.list(access.organisationId, everyone ? null : access.keyId, clock())
+      const request = requestedPage(query)
+      const page = sessions.slice(pageOffset(request), pageOffset(request) + request.limit)
+      return reply.type('application/json; charset=utf-8').send(
+        renderPage(
+          page.map((session) => toListedSessionBody(session, current)),
+          request,
+          sessions.length,
+        ),
+      )
+    })
+
+    route(app, operations.endSession, async ({ access, params }, reply) => {
+      const { session_id: id } = params as { session_id: string }
+      const keyId = access.role === 'admin' ? null : access.keyId
+      if (!(await store.sessions.endById(access.organisationId, keyId, id, clock(), access))) throw notFound()
+      return reply.status(204).send()
+    })
   }
 }

@@ -38,19 +38,21 @@ export function evidenceOf(votes: ComparedVotes): Evidence | null {
     const found = compute(votes)
     const entry: Remembered = { step: found && stepOf(found) }
     remembered.set(key, entry)
-    return found && withMemory(entry, found, () => found.findElsewhere())
+    return found && withMemory(entry, found, () => found)
   }
   // Nothing to compare stays so.
-  return known.step && withMemory(known, known.step, () => compute(votes)?.findElsewhere() ?? null)
+  return known.step && withMemory(known, known.step, () => compute(votes))
 }
 
-function withMemory(entry: Remembered, step: StepEvidence, findElsewhere: Evidence['findElsewhere']): Evidence {
+function withMemory(entry: Remembered, step: StepEvidence, evidence: () => Evidence | null): Evidence {
   return {
     ...stepOf(step),
     findElsewhere() {
-      if (entry.elsewhere === undefined) entry.elsewhere = findElsewhere()
+      if (entry.elsewhere === undefined) entry.elsewhere = evidence()?.findElsewhere() ?? null
       return entry.elsewhere
     },
+    // Hardly ever asked for: only if the model changed while votes came in.
+    compareWith: (at) => evidence()?.compareWith(at) ?? null,
   }
 }
 
