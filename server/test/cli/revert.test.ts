@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { runCli } from '../../../testing/cli.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
+import { figures } from '../../../testing/regressions.ts'
+import { connectedScenario } from '../../../testing/scenario.ts'
+import { useService } from '../../../testing/service.ts'
+import type { Prompt } from '../../src/domain/prompt.ts'
+
+onOneEngine('Undoing from the command line', (engine) => {
+  const service = useService(engine)
+  let address: string
+  before(async () => {
+    address = await service.app.listen({ port: 0, host: '127.0.0.1' })
+  })
+
+  test('a regression is found by its commit, taken on, and undone with the commands where there is no token', async () => {
+    const { git, repository, tenant } = await connectedScenario(service)
+    const bad = git.commit('Shorten', { 'prompts/p.md': 'No.\n' })
+    git.push()
+    await service.repositories.sync(repository, { wait: true })
+    const prompts = await service.store.facts.prompts(repository)
+    const prompt = prompts.find(({ path }) => path === 'prompts/p.md') as Prompt
+    const [change] = (await service.store.history.page(prompt, { page: '1', limit: 1 })).entries
+    assert.ok(change)
+    await service.store.regressions.open(prompt, change, figures, service.now)
+    const [regression] = await service.store.regressions.ofPrompt(prompt)
+    const env = {
+      PROMPTLEDGER_URL: address,
+      PROMPTLEDGER_KEY: tenant.key,
+      HOME: git.folder,
+      XDG_CONFIG_HOME: git.folder,
+    }
+
+    const taken = await runCli(env, ['triage', String(regression?.id), '--ack', '--comment', 'Looking into it.'])
+    assert.equal(taken.code, 0, taken.stderr)
+    assert.match(
+      taken.stdout,
+      /Owner {6}ada@example\.com\nState {6}acknowledged by test\n.*\n.*test: comment Looking into it\./,
+    )
+
+    const reverted = await runCli(env, ['revert', bad.slice(0, 10)])
+    assert.equal(reverted.code, 1)
+    assert.match(reverted.stderr, /needs a token with read and write access to Contents and Pull requests/)
+    assert.match(reverted.stderr, new RegExp(`^  git revert --no-edit ${bad.slice(0, 12)}$`, 'm'))
+    const unknown = await runCli(env, ['revert', '#41'])
+    assert.equal(unknown.code, 4)
+    assert.match(unknown.stderr, /No open regression is of this change/)
+  })
+})
