@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { describe } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { runApplication, start } from '../../packaging/first-verdict.ts'
+import { pythonApplication, runApplication, start } from '../../packaging/first-verdict.ts'
 import { packService } from '../../packaging/pack.ts'
+import { buildWheel as buildPython } from '../../packaging/wheel.ts'
 import { onTestEnd } from '../../testing/cleanup.ts'
 import { python, pythonTest } from './python.ts'
 
@@ -29,7 +30,7 @@ describe('The wheel of the Python client', () => {
     await run(inside, ['-m', 'pip', 'install', '--quiet', '--no-index', wheel])
     await writeFile(join(project, 'package.json'), '{ "private": true }')
     await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: project })
-    await writeFile(join(project, 'application.py'), application)
+    await writeFile(join(project, 'application.py'), pythonApplication)
     const service = await start(project, process.execPath)
     onTestEnd(() => service.stop())
     const printed = await runApplication(service, project, inside, ['application.py'])
@@ -46,35 +47,6 @@ describe('The wheel of the Python client', () => {
   })
 })
 
-/** What a new user writes first, and the queue. */
-const application = `
-from datetime import datetime, timedelta, timezone
-from importlib.resources import files
-from promptledger import NotFoundError, Promptledger, models
-
-assert files("promptledger").joinpath("py.typed").is_file()
-ledger = Promptledger()
-prompt = ledger.prompts.create(name="prompts/größe.md")
-ledger.history.record(
-    prompt["id"],
-    action="deployed",
-    user={"name": "Ada Lovelace", "email": "ada@example.com"},
-    commit_sha="a1" * 20,
-    branch_name="main",
-    created_at=datetime.now(timezone.utc) - timedelta(minutes=1),
-)
-ledger.signals.create("prompts/größe.md", value="positive")
-with ledger.signals.queue(spool="votes.spool") as votes:
-    votes.add("prompts/größe.md", value="negative")
-print([signal["value"] for signal in ledger.signals.export(prompt["id"])])
-for change in ledger.impact.list(prompt["id"]):
-    print(change["verdict"], change["after"]["rate"])
-try:
-    ledger.prompts.get("pmt_none")
-except NotFoundError as error:
-    print(error.code)
-`
-
 async function buildWheel(folder: string): Promise<string> {
   // A copy, because a build writes beside the sources.
   const sources = join(folder, 'package')
@@ -82,9 +54,7 @@ async function buildWheel(folder: string): Promise<string> {
     recursive: true,
     filter: (path) => !path.includes('__pycache__'),
   })
-  // Debian packages hatchling without a module that only editable installs need.
-  const build = '-m build --wheel --no-isolation --skip-dependency-check --outdir'.split(' ')
-  await run(python, [...build, folder, sources])
+  await buildPython(python, sources, folder)
   const wheel = (await readdir(folder)).find((name) => name.endsWith('.whl')) ?? ''
   assert.match(wheel, /^promptledger-[\d.]+-py3-none-any\.whl$/)
   return join(folder, wheel)

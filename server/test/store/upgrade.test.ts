@@ -46,7 +46,7 @@ onEachEngine(
         expiresAt: null,
       } as const
       assert.equal((await store.keys.create(newApiKey(generateSecret(), terms), operator)).id, 41)
-      await assert.rejects(queryRows(url, `insert into sessions values ('t', 1, 99, 1, 2)`), /foreign key/i)
+      await assert.rejects(queryRows(url, `insert into sessions values ('t', 1, 99, 1, 2, null)`), /foreign key/i)
     })
 
     test('repairs votes with an ID that was never assigned, which no archive could be restored with', async () => {
