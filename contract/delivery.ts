@@ -113,7 +113,8 @@ export const operations = defineOperations('Text delivery', {
     summary: 'Get the live texts of all prompts',
     description:
       'One document for an application, which keeps it, asks again with `If-None-Match` every `refresh_seconds`, and chooses the ' +
-      'text for each unit itself: docs/delivery.md says how. A prompt without a text in git, or with one of more than 256 KiB, is not part of it.',
+      'text for each unit itself: docs/delivery.md says how. A prompt without a text in git, or with one of more than 256 KiB, is not part of it. ' +
+      'A document of more than 8 MiB is not delivered: `prompts` limits it.',
     roles: deliveryRoles,
     light: true,
     query: {

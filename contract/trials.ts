@@ -1,6 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { readerRoles } from '../server/src/domain/access/api-key.ts'
 import { TrialRunsError, trialEnded, trialEndings, trialStates } from '../server/src/domain/trials/trial.ts'
+import { entryBySchema } from './impact.ts'
 import { defineOperations } from './operation.ts'
 import { promptIdExample } from './prompt-id.ts'
 import { promptNameSchema } from './regressions.ts'
@@ -12,6 +13,7 @@ import {
   object,
   one,
   pageQuerySchema,
+  textOrNull,
   time,
   timeOrNull,
 } from './schema.ts'
@@ -40,13 +42,17 @@ export const newTrialSchema = {
   description: 'A trial to start: a pull request or a commit, and how many users get it',
   type: 'object',
   properties: {
-    pull: { type: 'integer', minimum: 1, description: 'The number of a pull request. Its current head is tried' },
+    pull: { type: 'integer', minimum: 1, description: 'The number of a pull request. Its head is tried' },
     commit: {
       type: 'string',
-      pattern: '^[0-9a-fA-F]{7,64}$',
-      description: 'A commit, instead of a pull request. At least its first seven digits',
+      description:
+        'The full hash of a commit. With `pull`, the head that you reviewed: if the pull request has another one by now, or comes from ' +
+        'a fork and this is missing, the request is rejected. Alone, the head of a branch, or a commit of the default branch',
     },
-    repository_id: { type: 'integer', description: 'Needed if several repositories are connected' },
+    repository_id: {
+      type: 'integer',
+      description: 'Needed if several connected repositories have such a pull request',
+    },
     prompts: {
       type: 'array',
       items: { type: 'string' },
@@ -85,6 +91,50 @@ const arm = object(
   { title: 'TrialArm', description: 'What came of one version in a trial' },
 )
 
+const { exposures: _exposures, votes_per_exposure: _perExposure, ...votesOfArm } = arm.properties
+
+const segmentArm = object(votesOfArm, { title: 'TrialSegmentArm' })
+
+const difference = {
+  type: ['number', 'null'],
+  description:
+    "The candidate's rate minus that of the live version; null until both have votes, and with a mismatch, when it cannot be known",
+} as const
+
+const interval = {
+  type: ['array', 'null'],
+  items: { type: 'number' },
+  minItems: 2,
+  maxItems: 2,
+  description: '95% confidence range of the true difference, at all times together',
+} as const
+
+const segmentsSchema = object(
+  {
+    key: { type: 'string' },
+    complete: { type: 'boolean', description: 'Whether all votes are in it. Otherwise it has the first 40,000' },
+    values: {
+      type: 'array',
+      items: object(
+        {
+          value: { type: ['string', 'null'], description: 'Null for votes without a value, and for `other`' },
+          other: { type: 'boolean', description: 'Whether it pools all values beyond the 20 with the most voters' },
+          control: segmentArm,
+          candidate: segmentArm,
+          difference,
+          interval,
+          verdict: {
+            enum: ['better', 'worse', null],
+            description: 'Of all segments that are called `better` or `worse`, at most 5% are wrong on average',
+          },
+        },
+        { title: 'TrialSegment', description: 'A trial among the voters with one value' },
+      ),
+    },
+  },
+  { title: 'TrialSegments', description: 'A trial by the values of one key of the metadata. Only with `by`' },
+)
+
 const trialSchema = object(
   {
     id: { type: 'string', description: 'The public ID (prefix trl_)' },
@@ -97,6 +147,7 @@ const trialSchema = object(
     },
     repository_id: { type: 'integer' },
     pr_number: { type: ['integer', 'null'] },
+    pr_url: textOrNull,
     commit_sha: { type: 'string', description: 'The commit whose texts are served. Later pushes do not change it' },
     prompts: { type: 'array', items: promptNameSchema },
     share,
@@ -111,17 +162,8 @@ const trialSchema = object(
     },
     control: arm,
     candidate: arm,
-    difference: {
-      type: ['number', 'null'],
-      description: "The candidate's rate minus that of the live version; null until both have votes",
-    },
-    interval: {
-      type: ['array', 'null'],
-      items: { type: 'number' },
-      minItems: 2,
-      maxItems: 2,
-      description: '95% confidence range of the true difference, at all times together',
-    },
+    difference,
+    interval,
     days_left: {
       type: ['number', 'null'],
       description: 'About how many days until a verdict, at the traffic of the last day; null if that is not known',
@@ -130,8 +172,13 @@ const trialSchema = object(
     started_at: time,
     ended_at: timeOrNull,
     judged_at: timeOrNull,
+    segments: segmentsSchema,
   },
-  { title: 'Trial', description: 'A commit that some users get before it is merged, and what they think of it' },
+  {
+    title: 'Trial',
+    optional: ['segments'],
+    description: 'A commit that some users get before it is merged, and what they think of it',
+  },
 )
 
 const trialExample = {
@@ -140,6 +187,7 @@ const trialExample = {
   ended_by: null,
   repository_id: 3,
   pr_number: 41,
+  pr_url: 'https://github.com/acme/prompts/pull/41',
   commit_sha: '8f3a1c5e7b9d2f4a6c8e0b1d3f5a7c9e1b3d5f7a',
   prompts: [{ id: promptIdExample, name: 'support/refund-reply' }],
   share: 0.1,
@@ -167,6 +215,24 @@ const startedExample = {
   judged_at: null,
 } as const
 
+const candidateSchema = object(
+  {
+    repository_id: { type: 'integer' },
+    pr_number: { type: ['integer', 'null'] },
+    pr_url: textOrNull,
+    commit_sha: {
+      type: 'string',
+      description: 'The head of the pull request now. Send it as `commit` when you start the trial',
+    },
+    from_fork: {
+      type: 'boolean',
+      description: 'Whether no branch of the repository has it, so that people without write access may have pushed it',
+    },
+    prompts: { type: 'array', items: promptNameSchema, description: 'Those whose texts it changes' },
+  },
+  { title: 'TrialCandidate', description: 'What a trial would serve now' },
+)
+
 const params = {
   trial_id: { type: 'string', description: "The trial's public ID (prefix trl_)", examples: [trialIdExample] },
 } as const
@@ -182,7 +248,11 @@ const trialRunsSchema = {
       properties: {
         code: { const: 'conflict' },
         message,
-        trial_id: { type: 'string', description: 'The trial that runs on the prompt. Absent if text delivery is off' },
+        trial_id: {
+          type: 'string',
+          description:
+            'The trial that runs on the prompt. Absent if text delivery is off, or the organisation has too many trials',
+        },
       },
     },
   },
@@ -286,6 +356,33 @@ export const operations = defineOperations('Trials', {
     },
   },
 
+  getTrialCandidate: {
+    method: 'GET',
+    path: '/api/v1/trials/candidate',
+    client: 'trials.candidate',
+    timeoutMs: 60_000,
+    summary: 'Show what a trial would serve',
+    description:
+      'Reads the head of a pull request from git. Review it, then start the trial with its hash as `commit`.',
+    roles: starters,
+    query: {
+      pull: { type: 'integer', minimum: 1, description: 'The number of a pull request', examples: [41] },
+      commit: { type: 'string', description: 'The full hash of a commit, instead of a pull request' },
+      repository_id: newTrialSchema.properties.repository_id,
+    },
+    response: {
+      200: one(candidateSchema, 'The candidate', {
+        repository_id: 3,
+        pr_number: 41,
+        pr_url: trialExample.pr_url,
+        commit_sha: trialExample.commit_sha,
+        from_fork: false,
+        prompts: trialExample.prompts,
+      }),
+      422: invalidSchema('pull is required, or commit'),
+    },
+  },
+
   getTrial: {
     method: 'GET',
     path: '/api/v1/trials/:trial_id',
@@ -293,7 +390,11 @@ export const operations = defineOperations('Trials', {
     summary: 'Get a trial',
     roles: readerRoles,
     params,
-    response: { 200: one(trialSchema, 'The trial', trialExample) },
+    query: { by: entryBySchema },
+    response: {
+      200: one(trialSchema, 'The trial', trialExample),
+      422: invalidSchema('by must be metadata. followed by a declared key, such as metadata.model'),
+    },
   },
 
   updateTrial: {

@@ -1,6 +1,10 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { blockSizes, cutBlocks, type Sum } from '../server/src/domain/impact/model/blocks.ts'
+import { defaultDrift } from '../server/src/domain/impact/model/drift.ts'
+import { votesUntilVerdict } from '../server/src/domain/impact/model/expected-verdict.ts'
 import type { Tally } from '../server/src/domain/signals/tally.ts'
+import { day, hourStart } from '../server/src/domain/time.ts'
 import { armOf } from '../server/src/domain/trials/assignment.ts'
 import { addVotes, startEvidence, verdictOfTrial } from '../server/src/domain/trials/e-process.ts'
 import { watch } from './impact-simulation.ts'
@@ -10,6 +14,7 @@ import {
   bursts,
   episodes,
   levels,
+  rates,
   readStatements,
   type Source,
   type Statement,
@@ -29,6 +34,7 @@ npm run verdicts -- [options]
 --open-data <folder>  also judge five more conversations of a clone of https://github.com/compdemocracy/openData
 --votes <file>        judge these votes instead; may be repeated. CSV with the columns item, second, voter and vote (1 or -1), or a votes.csv of Polis
 --min-votes <n>       leave out statements with fewer votes (default: 200)
+--waits               only compare how long verdicts take with what was foretold
 --histories <n>       histories per figure, at least one per statement (default: 300)
 `
 
@@ -172,14 +178,96 @@ export function power(
   seed: number,
 ): number {
   return shareOf(statements, histories, seed, ({ votes }, random) => {
-    const { positive, negative } = tallyOf(votes)
-    // Any statement can be turned into its opposite. Most votes are then positive, and their rate can fall by 30 points.
-    const isTurned = positive < negative
-    const turned = isTurned ? votes.map((vote) => ({ ...vote, isPositive: !vote.isPositive })) : votes
-    const part = points / 100 / (Math.max(positive, negative) / votes.length)
-    const fall = (vote: Vote) => (vote.isPositive && random() < part ? { ...vote, isPositive: false } : vote)
+    const { turned, fall } = falling(votes, points, random)
     return rule({ votes: turned, change: votes.length >> 1 }, fall, random) === 'worse'
   })
+}
+
+/** Any statement can be turned into its opposite. Most votes are then positive, and their rate can fall by 30 points. */
+function falling(votes: Vote[], points: number, random: Random): { turned: Vote[]; fall: (vote: Vote) => Vote } {
+  const { positive, negative } = tallyOf(votes)
+  const isTurned = positive < negative
+  const part = points / 100 / (Math.max(positive, negative) / votes.length)
+  return {
+    turned: isTurned ? votes.map((vote) => ({ ...vote, isPositive: !vote.isPositive })) : votes,
+    fall: (vote) => (vote.isPositive && random() < part ? { ...vote, isPositive: false } : vote),
+  }
+}
+
+/** How long a verdict took, as a multiple of the wait that was foretold. */
+interface Wait {
+  /** Infinite without a verdict. */
+  taken: number
+  /** How long the history goes on. */
+  reach: number
+}
+
+export interface Waits {
+  byVotes: Wait[]
+  byDays: Wait[]
+  /** Of the histories that end before the verdict was foretold, the share that has one. */
+  early: number
+}
+
+const trafficMs = 14 * day
+
+/** Foretells how long a fall by so many points takes to find, from the votes before it, and compares. */
+export async function waitsFor(
+  draw: (random: Random, i: number) => History,
+  points: number,
+  histories: number,
+  seed: number,
+): Promise<Waits> {
+  const random = seededRandom(seed)
+  const [byVotes, byDays]: [Wait[], Wait[]] = [[], []]
+  let [long, early] = [0, 0]
+  for (let i = 0; i < histories; i++) {
+    const { votes, change } = draw(random, i)
+    const { turned, fall } = falling(votes, points, random)
+    const before = sumsOf(turned.slice(0, change))
+    const size = blockSizes([before, []])[1] as number
+    const foretold = await votesUntilVerdict(cutBlocks([before]), 1, size, points / 100, defaultDrift)
+    const { first } = watch({ votes: turned.map((vote, at) => (at < change ? vote : fall(vote))), change }).new
+    const taken = first?.verdict === 'worse' ? first.signals : Number.POSITIVE_INFINITY
+    const after = votes.length - change
+    if (foretold === null || after < foretold) {
+      long++
+      if (taken < Number.POSITIVE_INFINITY) early++
+      continue
+    }
+    byVotes.push({ taken: taken / foretold, reach: after / foretold })
+    const at = (vote: number) => (votes[vote] as Vote).at
+    const from = at(change)
+    const traffic = votes.filter((vote, n) => n < change && vote.at >= from - trafficMs).length
+    const days = (foretold * Math.min(trafficMs, from - at(0))) / traffic
+    const daysTaken = taken < Number.POSITIVE_INFINITY ? at(change + taken - 1) - from : taken
+    byDays.push({ taken: daysTaken / days, reach: (at(votes.length - 1) - from) / days })
+  }
+  return { byVotes, byDays, early: long === 0 ? 0 : early / long }
+}
+
+/** The share with a verdict within so many times the wait that was foretold, among the histories that go on for so long. */
+export function shareWithin(waits: readonly Wait[], times: number): number {
+  const seen = waits.filter(({ reach }) => reach >= times)
+  return seen.filter(({ taken }) => taken <= times).length / seen.length
+}
+
+function sumsOf(votes: readonly Vote[]): Sum[] {
+  return [...Map.groupBy(votes, ({ at }) => hourStart(at))].map(([start, ofHour]) => ({ start, ...tallyOf(ofHour) }))
+}
+
+/** Changes somewhere in the middle of real votes. */
+function middle(statements: readonly Statement[]): (random: Random, i: number) => History {
+  return (random, i) => {
+    const { votes } = statements[i % statements.length] as Statement
+    return { votes, change: Math.floor(votes.length * (0.3 + 0.4 * random())) }
+  }
+}
+
+export const calmVotes: Record<string, Source> = {
+  'simulated: 85%, 500 votes before': steady(500, 4_000, rates(0.85, 0.85)),
+  'simulated: 85%, 2,000 votes before': steady(2_000, 4_000, rates(0.85, 0.85)),
+  'simulated: random walk, 1 point a day, 2,000 votes before': steady(2_000, 4_000, walk(1)),
 }
 
 function shareOf(
@@ -247,7 +335,7 @@ function totalOf({ positive, negative }: Tally): number {
   return positive + negative
 }
 
-const percent = (value: number) => `${(100 * value).toFixed(1)}%`
+const percent = (value: number, digits = 1) => `${(100 * value).toFixed(digits)}%`
 
 function printRow(cells: readonly string[]): void {
   console.log(`| ${cells.join(' | ')} |`)
@@ -277,6 +365,35 @@ function printTables(sets: readonly { name: string; statements: Statement[] }[],
   }
 }
 
+async function printWaits(
+  sets: readonly { name: string; statements: Statement[] }[],
+  isSimulated: boolean,
+): Promise<void> {
+  const real = sets.map(({ name, statements }) => ({ name, draw: middle(statements), count: 200, falls: [20, 30] }))
+  const simulated = Object.entries(calmVotes).map(([name, draw]) => ({ name, draw, count: 60, falls: [10, 20] }))
+  console.log('')
+  printHead([
+    'verdict within half / all / twice the foretold wait',
+    'fall',
+    'foretold',
+    'votes',
+    'days',
+    'found earlier',
+  ])
+  for (const { name, draw, count, falls } of isSimulated ? [...real, ...simulated] : real) {
+    for (const points of falls) {
+      const { byVotes, byDays, early } = await waitsFor(draw, points, count, points)
+      const found = (waits: Wait[]) =>
+        [0.5, 1, 2]
+          .map((times) =>
+            waits.filter(({ reach }) => reach >= times).length < 10 ? '–' : percent(shareWithin(waits, times), 0),
+          )
+          .join(' / ')
+      printRow([name, `−${points}`, `${byVotes.length} of ${count}`, found(byVotes), found(byDays), percent(early)])
+    }
+  }
+}
+
 const cells = (find: (rule: Rule) => number) => Object.values(aaRules).map((rule) => percent(find(rule)))
 
 function printDrifts(histories: number): void {
@@ -285,7 +402,7 @@ function printDrifts(histories: number): void {
   }
 }
 
-function main(): void {
+async function main(): Promise<void> {
   const values = options()
   if (values.help) return void process.stdout.write(usage)
   const [minVotes, histories] = [Number(values['min-votes']), Number(values.histories)]
@@ -301,8 +418,11 @@ function main(): void {
   const short = sets.find(({ statements }) => statements.length === 0)
   if (short !== undefined) throw new Error(`${short.name} has no item with ${minVotes} votes: lower --min-votes.`)
   if (values.votes === undefined) sets.unshift({ name: 'vTaiwan', statements: readStatements() })
-  printTables(sets, histories)
-  if (values.votes === undefined) printDrifts(histories)
+  if (!values.waits) {
+    printTables(sets, histories)
+    if (values.votes === undefined) printDrifts(histories)
+  }
+  await printWaits(sets, values.votes === undefined)
 }
 
 function options() {
@@ -312,6 +432,7 @@ function options() {
       votes: { type: 'string', multiple: true },
       'min-votes': { type: 'string', default: '200' },
       histories: { type: 'string', default: '300' },
+      waits: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   }).values
@@ -319,7 +440,7 @@ function options() {
 
 if (import.meta.main) {
   try {
-    main()
+    await main()
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${usage}`)
     process.exitCode = 2

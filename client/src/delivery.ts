@@ -12,6 +12,11 @@ const firstWaitMs = 200
 const defaultRefreshMs = 15_000
 const maxRefreshMs = 300_000
 const maxRetryAfterMs = 3_600_000
+// Timers of more than this run at once.
+const maxTimerMs = 2 ** 31 - 1
+// Of a request, whatever the timeout of the client: one that never ended would be the last.
+const timeoutMs = 30_000
+const maxReported = 100
 
 interface State {
   document: DeliveryDocument
@@ -38,6 +43,7 @@ export function createDelivery(service: Transport, options: DeliveryOptions = {}
   function report(error: unknown): void {
     const message = String(error)
     if (reported.has(message)) return
+    if (reported.size >= maxReported) reported.clear()
     reported.add(message)
     try {
       onError(error)
@@ -91,16 +97,19 @@ export function createDelivery(service: Transport, options: DeliveryOptions = {}
     }
   }
 
-  const refreshMs = () => refreshInterval ?? ((state?.document.refresh_seconds ?? 0) * 1_000 || defaultRefreshMs)
+  function refreshMs(): number {
+    const ms = refreshInterval ?? (state?.document.refresh_seconds ?? 0) * 1_000
+    return ms > 0 ? Math.min(ms, maxTimerMs / 2) : defaultRefreshMs
+  }
 
   async function refresh(folder: string, path: string | null): Promise<void> {
     if (isClosed) return
     refreshing = new AbortController()
     let asksForMs = 0
     try {
-      const headers: Record<string, string> = state?.etag ? { 'If-None-Match': state.etag } : {}
+      const headers = { ...acceptEncoding(), ...(state?.etag && { 'If-None-Match': state.etag }) }
       const operation = { method: 'GET', path: '/delivery', query: { prompts: glob }, headers } as const
-      const response = await service.attempt(operation, { signal: refreshing.signal })
+      const response = await service.attempt(operation, { signal: refreshing.signal, timeout: timeoutMs })
       const { status } = response
       if (status === 200) {
         const etag = response.headers.get('ETag')
@@ -135,8 +144,8 @@ export function createDelivery(service: Transport, options: DeliveryOptions = {}
   }
 
   /** Reads each file once, on the first call, so that a missing one is noticed before it is needed. */
-  function readFallback(fallback: TextOptions['fallback']): string | Promise<string> {
-    if (typeof fallback !== 'string') return fallback?.text ?? ''
+  function readFallback(fallback: TextOptions['fallback'] | undefined): string | Promise<string> {
+    if (typeof fallback !== 'string') return typeof fallback?.text === 'string' ? fallback.text : ''
     let text = fallbacks.get(fallback)
     if (text === undefined) {
       text = readText(fallback).catch((error) => {
@@ -148,27 +157,37 @@ export function createDelivery(service: Transport, options: DeliveryOptions = {}
     return text
   }
 
+  /** Null without a unit. An object that is no text names none. */
+  function nameOf(unit: unknown): string | null {
+    try {
+      return unit == null || unit === '' ? null : String(unit)
+    } catch (error) {
+      report(error)
+      return null
+    }
+  }
+
   return {
     /**
      * The live text of a prompt, or the one that a trial chose for the unit. Never fails: without the service it uses the last texts that
      * it got, then those on disk, then the fallback. The first call waits up to 200 ms, and later ones for nothing.
      */
-    async text(prompt: string, { unit, fallback }: TextOptions): Promise<PromptText> {
+    async text(prompt: string, options?: TextOptions): Promise<PromptText> {
       if (!isReady && !isClosed) {
         firstWait ??= start()
         await firstWait
       }
-      const lastResort = readFallback(fallback)
-      const named = unit == null || unit === '' ? null : String(unit)
+      const lastResort = readFallback(options?.fallback)
+      const unit = nameOf(options?.unit)
       const found = byName.get(prompt)
-      if (found == null) return { text: await lastResort, version: null, trial: null, prompt, unit: named }
+      if (found == null) return { text: await lastResort, version: null, trial: null, prompt, unit }
       const { id, text, version, trial } = found
-      if (trial === null || named === null) return { text, version, trial: null, prompt: id, unit: named }
-      const position = positionOf(trial.id, named)
+      if (trial === null || unit === null) return { text, version, trial: null, prompt: id, unit }
+      const position = positionOf(trial.id, unit)
       const arm = position < trial.share ? 'candidate' : 'control'
       if (!isClosed) exposures.count(trial.id, trial.share, position, arm)
       const chosen = arm === 'candidate' ? trial : found
-      return { text: chosen.text, version: chosen.version, trial: { id: trial.id, arm }, prompt: id, unit: named }
+      return { text: chosen.text, version: chosen.version, trial: { id: trial.id, arm }, prompt: id, unit }
     },
 
     /** Stops asking the service. Texts in memory stay available. */
@@ -190,6 +209,12 @@ function indexOf(prompts: DeliveredPrompt[]): Map<string, DeliveredPrompt | null
     for (const [name, prompt] of found) if (!index.has(name)) index.set(name, prompt)
   }
   return index
+}
+
+/** Node asks for Brotli over TLS only. Elsewhere the runtime decides, and ignores this. */
+function acceptEncoding(): Record<string, string> {
+  const { versions } = (globalThis as { process?: { versions?: { node?: string } } }).process ?? {}
+  return versions?.node === undefined ? {} : { 'Accept-Encoding': 'br, gzip' }
 }
 
 function warn(error: unknown): void {

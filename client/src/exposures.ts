@@ -16,8 +16,11 @@ interface Counted {
 }
 
 const sendAfterMs = 60_000
-// Further units of a trial are served, but not counted.
-const maxUnits = 100_000
+// Of a request, whatever the timeout of the client: one that never ended would be the last.
+const timeoutMs = 30_000
+// Further units are served, but not counted. Each takes about 40 bytes.
+const maxUnitsOfTrial = 100_000
+const maxUnits = 500_000
 const maxTrials = 100
 const maxItems = 100
 
@@ -29,6 +32,12 @@ export function createExposures({ json }: Transport) {
   const end = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   let sending = Promise.resolve()
+  let unitsOfAll = 0
+
+  function forget(trial: string): void {
+    unitsOfAll -= counted.get(trial)?.units.size ?? 0
+    counted.delete(trial)
+  }
 
   function schedule(): void {
     if (timer !== undefined || end.signal.aborted) return
@@ -49,7 +58,7 @@ export function createExposures({ json }: Transport) {
       for (const totals of exposures) unsent.delete(totals)
       const operation = { method: 'POST', path: '/trials/exposures', body: { source, exposures } } as const
       try {
-        await json(operation, { maxRetries: 0, signal: end.signal })
+        await json(operation, { maxRetries: 0, signal: end.signal, timeout: timeoutMs })
       } catch {
         // The next request reports them again.
         for (const totals of exposures) unsent.add(totals)
@@ -63,13 +72,14 @@ export function createExposures({ json }: Transport) {
       let ofTrial = counted.get(trial)
       if (ofTrial === undefined) {
         // Trials that ended long ago go first.
-        if (counted.size >= maxTrials) counted.delete(counted.keys().next().value as string)
+        if (counted.size >= maxTrials) forget(counted.keys().next().value as string)
         ofTrial = { units: new Set(), byShare: new Map() }
         counted.set(trial, ofTrial)
       }
       const { units, byShare } = ofTrial
-      if (units.has(position) || units.size >= maxUnits) return
+      if (units.has(position) || units.size >= maxUnitsOfTrial || unitsOfAll >= maxUnits) return
       units.add(position)
+      unitsOfAll++
       const totals = byShare.get(share) ?? { trial, share, control: 0, candidate: 0 }
       byShare.set(share, totals)
       totals[arm]++

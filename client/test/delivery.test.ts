@@ -12,6 +12,7 @@ import { onOneEngine } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
 import type { Scenario } from '../../testing/scenario.ts'
 import { positionOf } from '../src/assignment.ts'
+import type { PromptText } from '../src/index.ts'
 import { createFolder, deliveredClient, deliveringScenario, readyClient, startTrial } from './delivering-service.ts'
 import { numbersBelow, useLiveService } from './live-service.ts'
 
@@ -145,7 +146,8 @@ onOneEngine('Text delivery of the client', (engine) => {
     const scenario = await deliveringScenario(service)
     const first = await readyClient(service, scenario)
     await first.ledger.prompts.text(p, { fallback })
-    await eventually(async () => assert.equal((await readdir(first.folder)).length, 1))
+    // Not the temporary file that becomes the copy.
+    await eventually(async () => assert.match((await readdir(first.folder))[0] ?? '', /^[0-9a-f]{64}\.json$/))
     const path = join(first.folder, (await readdir(first.folder))[0] as string)
     await utimes(path, 0, 0)
 
@@ -290,6 +292,64 @@ onOneEngine('Text delivery of the client', (engine) => {
     const { ledger } = await deliveredClient(service, scenario, { onError })
     proxy.fate = () => ({ do: 'refuse' })
     assert.equal((await ledger.prompts.text(p, { fallback: path })).text, 'From a file.\n')
+  })
+
+  test('a call never fails, whatever it is passed', async () => {
+    const scenario = await deliveringScenario(service)
+    const { ledger } = await readyClient(service, scenario)
+    const unnamable = {
+      toString() {
+        throw new Error('from the application')
+      },
+    }
+    const text = ledger.prompts.text as (...args: unknown[]) => Promise<PromptText>
+    for (const options of [undefined, null, {}, { unit: unnamable }, { unit: Symbol('u') }, { fallback: 7 }, 'x', 7]) {
+      assert.equal((await text(p, options)).text, 'Be kind.\n')
+      assert.equal((await text('unknown', options)).text, '')
+    }
+    for (const prompt of [undefined, null, 7, {}]) assert.equal((await text(prompt, { fallback })).text, fallback.text)
+  })
+
+  test('a request without a response is not the last, also without a timeout', async (t) => {
+    const scenario = await deliveringScenario(service)
+    let requests = 0
+    const hanging = (_url: unknown, { signal }: RequestInit) => {
+      requests++
+      return new Promise<Response>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+    }
+    const options = { timeout: Number.POSITIVE_INFINITY, fetch: hanging as typeof fetch }
+    const { ledger } = await deliveredClient(service, scenario, {}, options)
+    const { setTimeout: real } = globalThis
+    // Time passes faster.
+    t.mock.method(globalThis, 'setTimeout', (callback: () => void, delayMs: number) => real(callback, delayMs / 1_000))
+    assert.equal((await ledger.prompts.text(p, { fallback })).text, fallback.text)
+    await eventually(() => assert.ok(requests > 2))
+  })
+
+  test('an interval that no timer can have does not make the client ask all the time', async (t) => {
+    const scenario = await deliveringScenario(service)
+    const { setTimeout: real } = globalThis
+    for (const refreshInterval of [Number.NaN, -1, 0, Number.POSITIVE_INFINITY, 2 ** 40]) {
+      const delays: number[] = []
+      const mocked = t.mock.method(globalThis, 'setTimeout', (callback: () => void, delayMs: number, ...args: []) => {
+        delays.push(delayMs)
+        return real(callback, delayMs, ...args)
+      })
+      const next = await deliveredClient(service, scenario, { refreshInterval })
+      await next.ledger.prompts.text(p, { fallback })
+      const interval = () => delays.find((delayMs) => delayMs > 10_001 && delayMs !== 30_000)
+      // Without a timer of its own.
+      while (interval() === undefined) await new Promise((resolve) => setImmediate(resolve))
+      assert.ok((interval() as number) < 2 ** 31)
+      assert.ok(!delays.some((delayMs) => !(delayMs > 0)), String(delays))
+      mocked.mock.restore()
+    }
+  })
+
+  test('the document is fetched with Brotli', async () => {
+    const scenario = await deliveringScenario(service)
+    await readyClient(service, scenario)
+    assert.equal(documents()[0]?.headers['accept-encoding'], 'br, gzip')
   })
 
   test('a service that asks for a pause gets one', async (t) => {

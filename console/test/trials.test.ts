@@ -61,6 +61,9 @@ inBrowser('Trials', (suite) => {
     await page.keyboard.type('#41')
     await dialog.getByLabel('Share', { exact: true }).fill('50')
     await page.keyboard.press('Enter')
+    await dialog.getByText(/^Commit \w{7}.* changes prompts\/p\.md\./).waitFor()
+    await checkAccessibility(page, 'what a trial will serve')
+    await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Trial of pull request #41' }).waitFor()
     await page.getByText('No votes yet.').waitFor()
     assert.match(visitor.path, /^\/trials\/trl_\w{24}$/)
@@ -101,7 +104,7 @@ inBrowser('Trials', (suite) => {
     const { id } = await trialFor(scenario)
     await openPull(scenario, 42)
     const visitor = await suite.visit(t, { at: '/trials?try=1', key: scenario.tenant.key })
-    visitor.expectErrors('422 POST /api/v1/trials', '409 POST /api/v1/trials')
+    visitor.expectErrors('422 GET /api/v1/trials/candidate', '422 POST /api/v1/trials', '409 POST /api/v1/trials')
     const { page } = visitor
     const dialog = page.getByRole('dialog', { name: 'Try a pull request' })
     const [candidate, share] = [
@@ -119,10 +122,14 @@ inBrowser('Trials', (suite) => {
       assert.match(error ?? '', message)
       assert.equal(await field.getAttribute('aria-invalid'), 'true')
     }
-    await rejects('main', '10%', candidate, /^Pull request or commit must be the number of a pull request, or at least/)
+    await rejects(
+      'main',
+      '10%',
+      candidate,
+      /^Pull request or commit must be the number of a pull request, or the full hash/,
+    )
     await rejects('99', '10%', candidate, /^Pull request is unknown in /)
-    await rejects('abcdef1', '10%', candidate, /^Commit is unknown in /)
-    await rejects(scenario.git.head('main'), '10%', candidate, /^Commit is live already/)
+    await rejects('a'.repeat(40), '10%', candidate, /^Commit is unknown in /)
     await rejects('42', '110', share, /^Share must be from 0% to 100%/)
     await rejects('42', '20%, 5%', share, /^Share must rise from step to step/)
     await checkAccessibility(page, 'an error at a field')
@@ -130,6 +137,7 @@ inBrowser('Trials', (suite) => {
     await share.fill('5%, 20%')
     await dialog.getByLabel('Votes for each share').fill('50')
     await page.keyboard.press('Enter')
+    await dialog.getByRole('button', { name: 'Start trial' }).click()
     await dialog
       .getByRole('alert')
       .filter({ hasText: `Trial ${id} already runs` })
@@ -147,6 +155,7 @@ inBrowser('Trials', (suite) => {
     await dialog.getByLabel('Pull request or commit').fill('41')
     await dialog.getByLabel('Share', { exact: true }).fill('40%, 80%')
     await dialog.getByLabel('Votes for each share').fill('50')
+    await dialog.getByRole('button', { name: 'Continue' }).click()
     await dialog.getByRole('button', { name: 'Start trial' }).click()
     const current = page.locator('.details-list strong')
     await eventually(async () => assert.equal(await current.innerText(), '40%'))
@@ -270,7 +279,9 @@ inBrowser('Trials', (suite) => {
     await page.getByRole('button', { name: 'End trial' }).click()
     await page.getByText('Ended', { exact: true }).first().waitFor()
     service.now += 1_000
-    await trialFor(scenario, { commit: (await first.trial()).commitSha.slice(0, 8), share: 0.005 })
+    const { commitSha: commit } = await first.trial()
+    scenario.git.push(`${commit}:kept`)
+    await trialFor(scenario, { commit, share: 0.005 })
     await page.getByRole('link', { name: 'Trials' }).first().click()
     await rowWith(page, 'Running').waitFor()
     assert.match(await rowWith(page, 'Running').innerText(), /0\.5%/)

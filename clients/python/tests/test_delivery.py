@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,21 @@ from ledger_service import Delivering, LedgerService, eventually, root
 from promptledger import AsyncPromptledger, DeliveryOptions, Promptledger
 from promptledger.assignment import position_of
 from promptledger.openfeature import create_provider
+from promptledger.transport import Operation
 
 P = "prompts/p.md"
 vectors: list[dict[str, Any]] = json.loads((root / "examples/assignment-vectors.json").read_text())
+
+
+opened: list[Promptledger] = []
+
+
+@pytest.fixture(autouse=True)
+def closed_clients() -> Iterator[None]:
+    """The requests of a client that still polls would be among those of later tests."""
+    yield
+    while opened:
+        opened.pop().close(timeout=0)
 
 
 class Reader:
@@ -30,6 +43,7 @@ class Reader:
         self.errors: list[str] = []
         options = {"folder": folder, "on_error": lambda error: self.errors.append(str(error)), **options}
         self.ledger: Promptledger = service.ledger(tenant, delivery=DeliveryOptions(**options))
+        opened.append(self.ledger)
 
     def text(self, prompt: str = P, **options: Any) -> str:
         return self.ledger.prompts.text(prompt, **{"fallback_text": "Fallback.", **options}).text
@@ -153,6 +167,35 @@ def test_a_problem_is_reported_once_and_raised_never(sqlite_service: LedgerServi
     sqlite_service.fates({"do": "refuse"})
     assert other.text() == "Fallback."
     other.ledger.close(0)
+
+
+def test_no_argument_makes_a_call_raise(sqlite_service: LedgerService, tmp_path: Path) -> None:
+    class Unnamable:
+        def __str__(self) -> str:
+            raise ValueError("from the application")
+
+    reader = Reader(sqlite_service, sqlite_service.delivering(share=0.5), tmp_path)
+    eventually(lambda: reader.ledger.prompts.text(P).version)
+    text: Any = reader.ledger.prompts.text
+    for options in ({"unit": Unnamable()}, {"fallback": 7}, {"fallback": tmp_path}, {"fallback": "a\0b"}):
+        assert text(P, **options).text == "Be kind.\n"
+        assert text("unknown", **options).text == ""
+    prompts: list[Any] = [None, 7, [], {}]
+    for prompt in prompts:
+        assert text(prompt, fallback_text="Fallback.").text == "Fallback."
+
+
+@pytest.mark.parametrize("interval", [float("nan"), -1, 0, float("inf"), 1e300])
+def test_an_interval_that_cannot_be_waited_for_is_replaced(sqlite_service: LedgerService, interval: float) -> None:
+    ledger = sqlite_service.ledger(sqlite_service.delivering(), delivery=DeliveryOptions(refresh_interval=interval))
+    assert 15 <= ledger._delivery._interval() <= 86_400
+
+
+def test_a_request_without_a_response_ends_also_without_a_timeout(sqlite_service: LedgerService) -> None:
+    ledger = sqlite_service.ledger(sqlite_service.delivering(), timeout=None)
+    delivery = ledger._delivery
+    for transport in (delivery._transport, delivery._exposures._transport):
+        assert transport.options.timeout_of(Operation("GET", "/delivery")) == 30
 
 
 def test_a_vote_on_a_text_names_its_version_and_its_unit(service: LedgerService, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ export function ChangeShare({ trial, onClose }: Props) {
         <p>
           A higher share moves users from the live version to the candidate, and none back. Applications follow within
           15 seconds.
-          {trial.ramp !== null && ' The ramp continues with the next higher share.'}
+          {trial.ramp !== null && ' It ends the ramp.'}
         </p>
         <LineField
           label={labels.share}

@@ -52,8 +52,7 @@ export function ChangeTrial({ trial }: { trial: Trial }) {
   return (
     <Notice>
       There is a <Link href={trialPath(trial)}>randomised trial</Link> of this change: {outcomeOf(trial)}
-      {difference !== null && !trial.mismatch && `, ${formatPoints(difference)} percentage points`}. It is stronger
-      evidence than a comparison of before and after.
+      {difference !== null && !trial.mismatch && `, ${formatPoints(difference)} percentage points`}.
     </Notice>
   )
 }

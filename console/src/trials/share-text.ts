@@ -15,8 +15,8 @@ export function sharesFrom(text: string): number[] {
 export function candidateFrom(text: string): { pull: number } | { commit: string } {
   const trimmed = text.trim()
   if (/^#?[1-9]\d{0,5}$/.test(trimmed)) return { pull: Number(trimmed.replace('#', '')) }
-  if (/^[0-9a-f]{7,64}$/i.test(trimmed)) return { commit: trimmed }
-  throw invalid('candidate must be the number of a pull request, or at least seven digits of a commit')
+  if (/^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(trimmed)) return { commit: trimmed }
+  throw invalid('candidate must be the number of a pull request, or the full hash of a commit')
 }
 
 function invalid(message: string): ValidationError {

@@ -19,6 +19,7 @@ import { ChangeShare, ChangeState, type StateChange } from './change-trial.tsx'
 import { TrialFigures } from './trial-figures.tsx'
 import { TrialOutcome } from './trial-outcome.tsx'
 import { useTrial } from './trial-query.ts'
+import { TrialSegments } from './trial-segments.tsx'
 import { endings, formatShare, servedShare, TrialStateBadge } from './trial-words.tsx'
 
 /** One pull request or commit that some users get before it is merged. */
@@ -51,6 +52,7 @@ export function TrialPage({ id, session }: { id: string; session: SessionInfo })
         <TrialOutcome trial={data} />
       </div>
       <TrialFigures trial={data} />
+      <TrialSegments trial={data} />
       <section aria-labelledby="details" className="page-section">
         <h2 id="details">Details</h2>
         <Details trial={data} />
@@ -88,7 +90,7 @@ function Actions({ trial }: { trial: Trial }) {
 }
 
 function Details({ trial }: { trial: Trial }) {
-  const { prompts, pr_number: pull, commit_sha: commit, ramp, started_by: by, ended_at: endedAt } = trial
+  const { prompts, pr_number: pull, pr_url: url, commit_sha: commit, ramp, started_by: by, ended_at: endedAt } = trial
   return (
     <dl className="card details-list even">
       <Detail name={prompts.length === 1 ? 'Prompt' : 'Prompts'}>
@@ -100,7 +102,17 @@ function Details({ trial }: { trial: Trial }) {
           </div>
         ))}
       </Detail>
-      {pull !== null && <Detail name="Pull request">#{pull}</Detail>}
+      {pull !== null && (
+        <Detail name="Pull request">
+          {url === null ? (
+            `#${pull}`
+          ) : (
+            <a href={url} target="_blank" rel="noreferrer">
+              #{pull}
+            </a>
+          )}
+        </Detail>
+      )}
       <Detail name="Commit">
         <code>{commit.slice(0, 7)}</code>
         <CopyButton value={commit} label="Copy the commit" />

@@ -10,7 +10,7 @@ const maxOfPrompt = 100
 export function useTrial(id: string) {
   return useQuery({
     queryKey: ['trials', id],
-    queryFn: ({ signal }) => ledger.trials.get(id, { signal }),
+    queryFn: ({ signal }) => ledger.trials.get(id, {}, { signal }),
     refetchInterval: ({ state: { data } }) => data?.state !== 'ended' && pollIntervalMs,
   })
 }

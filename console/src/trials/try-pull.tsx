@@ -1,10 +1,11 @@
-import { ConflictError, type NewTrial } from '@promptledger/client'
+import { ConflictError, type NewTrial, type TrialCandidate, ValidationError } from '@promptledger/client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { ledger } from '../ledger.ts'
 import { useDeliverySettings } from '../organisation/delivery-query.ts'
 import { LineField } from '../repositories/access-fields.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
 import { errorAt } from '../ui/form-error.tsx'
@@ -40,24 +41,42 @@ export function TryPull({ isAdmin, onClose }: { isAdmin: boolean; onClose: () =>
     queryFn: async ({ signal }) => (await ledger.repositories.list({ limit: 100 }, { signal })).data,
   })
   const connected = (repositories.data ?? []).filter(({ state }) => state !== 'disconnected')
+  // What was looked up is what is served, even if someone pushes meanwhile.
+  const lookUp = useMutation({
+    mutationFn: async (entered: Form) => {
+      bodyOf(entered, null)
+      return ledger.trials.candidate({ ...candidateFrom(entered.candidate), ...repositoryOf(entered) })
+    },
+  })
   const start = useMutation({
-    mutationFn: async (entered: Form) => ledger.trials.start(bodyOf(entered)),
+    mutationFn: async ({ entered, candidate }: { entered: Form; candidate: TrialCandidate }) =>
+      ledger.trials.start(bodyOf(entered, candidate)),
     onSuccess: async (trial) => {
       await refreshTrials(queryClient)
       navigate(trialPath(trial))
     },
   })
-  const update = (changes: Partial<typeof emptyForm>) => setForm((current) => ({ ...current, ...changes }))
+  const candidate = lookUp.data ?? null
+  function update(changes: Partial<typeof emptyForm>) {
+    if (changes.candidate !== undefined || changes.repository !== undefined) lookUp.reset()
+    start.reset()
+    setForm((current) => ({ ...current, ...changes }))
+  }
   function submit(event: FormEvent) {
     event.preventDefault()
-    start.mutate(form)
+    if (candidate === null) lookUp.mutate(form)
+    else start.mutate({ entered: form, candidate })
   }
+  const error = start.error ?? lookUp.error
   const problems = {
-    candidate: errorAt(start.error, ['candidate', 'pull', 'commit'], labels),
-    share: errorAt(start.error, ['share'], labels),
-    repository: errorAt(start.error, ['repository_id'], labels),
+    candidate: errorAt(error, ['candidate', 'pull', 'commit'], labels),
+    share: errorAt(error, ['share'], labels),
+    repository: errorAt(error, ['repository_id'], labels),
   }
   const isAtField = Object.values(problems).some((problem) => problem !== undefined)
+  const isPending = lookUp.isPending || start.isPending
+  // Only admins see the list of repositories. Others enter the ID that the error names.
+  const asksForId = !isAdmin && (form.repository !== '' || problems.repository !== undefined)
   return (
     <Dialog title="Try a pull request" onClose={onClose}>
       <form className="form" onSubmit={submit}>
@@ -72,7 +91,7 @@ export function TryPull({ isAdmin, onClose }: { isAdmin: boolean; onClose: () =>
         )}
         <LineField
           label={labels.candidate}
-          hint="A number such as 41, or at least seven digits of a commit."
+          hint="A number such as 41, or the full hash of a commit."
           error={problems.candidate}
           ref={focusOnOpen}
           required
@@ -97,6 +116,16 @@ export function TryPull({ isAdmin, onClose }: { isAdmin: boolean; onClose: () =>
               </select>
             )}
           </Field>
+        )}
+        {asksForId && (
+          <LineField
+            label={labels.repository_id}
+            hint="The ID of the repository."
+            error={problems.repository}
+            required
+            value={form.repository}
+            onChange={(repository) => update({ repository })}
+          />
         )}
         <LineField
           label={labels.share}
@@ -124,15 +153,43 @@ export function TryPull({ isAdmin, onClose }: { isAdmin: boolean; onClose: () =>
             )}
           </Field>
         )}
+        {candidate !== null && <Candidate candidate={candidate} />}
         <RunningTrial error={start.error} />
         <FormFooter
-          mutation={{ isPending: start.isPending, error: isAtField ? null : start.error }}
+          mutation={{ isPending, error: isAtField ? null : error }}
           labels={labels}
-          submitLabel={start.isPending ? 'Starting…' : 'Start trial'}
+          submitLabel={
+            candidate === null ? (isPending ? 'Looking it up…' : 'Continue') : isPending ? 'Starting…' : 'Start trial'
+          }
           onCancel={onClose}
         />
       </form>
     </Dialog>
+  )
+}
+
+/** What the trial will serve, to be reviewed before it starts. */
+function Candidate({
+  candidate: { commit_sha: commit, from_fork: isFork, prompts, pr_url: url },
+}: {
+  candidate: TrialCandidate
+}) {
+  return (
+    <div role="status">
+      <Notice tone={isFork ? 'caution' : 'plain'}>
+        Commit <code>{commit.slice(0, 7)}</code>
+        <CopyButton value={commit} label="Copy the commit" />
+        {prompts.length === 0
+          ? ' changes no prompt.'
+          : ` changes ${prompts.map(({ name }) => visibleText(name)).join(', ')}.`}{' '}
+        {isFork && <strong>It comes from a fork: people without write access may have pushed it. </strong>}
+        {url !== null && (
+          <a href={url} target="_blank" rel="noreferrer">
+            Review it
+          </a>
+        )}
+      </Notice>
+    </div>
   )
 }
 
@@ -151,12 +208,21 @@ function isRamp({ share }: Form): boolean {
   return share.includes(',')
 }
 
-function bodyOf(form: Form): NewTrial {
+function repositoryOf({ repository }: Form): { repository_id?: number } {
+  if (repository === '') return {}
+  if (!/^[1-9]\d{0,14}$/.test(repository.trim())) {
+    throw new ValidationError('repository_id must be the ID of a repository', { code: 'validation_error' })
+  }
+  return { repository_id: Number(repository) }
+}
+
+/** With the commit that was looked up. Throws the error that the API would respond with. */
+function bodyOf(form: Form, candidate: TrialCandidate | null): NewTrial {
   const shares = sharesFrom(form.share)
   const [share = 0] = shares
   return {
     ...candidateFrom(form.candidate),
+    ...(candidate !== null && { commit: candidate.commit_sha, repository_id: candidate.repository_id }),
     ...(isRamp(form) ? { ramp: { shares, votes: Number(form.votes) } } : { share }),
-    ...(form.repository !== '' && { repository_id: Number(form.repository) }),
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { DeliveryDocument } from '../../../client/src/index.ts'
 import { operator } from '../../../server/src/domain/access/audit.ts'
 import { type Arm, armOf } from '../../../server/src/domain/trials/assignment.ts'
-import { judgeTrial } from '../../../server/src/domain/trials/judge-trial.ts'
+import { judgeTrial, readSituation } from '../../../server/src/domain/trials/judge-trial.ts'
 import { openPull } from '../../../testing/operations.ts'
 import type { Scenario } from '../../../testing/scenario.ts'
 import type { TestService } from '../../../testing/service.ts'
@@ -11,7 +11,9 @@ const minuteMs = 60_000
 
 /** Looks at all trials, as the service does every few seconds. */
 export async function judge({ store, now }: TestService): Promise<void> {
-  for (const trial of await store.trials.active(null)) await judgeTrial(store, trial, now)
+  for (const trial of await store.trials.active(null)) {
+    await judgeTrial(store, await readSituation(store, trial.organisationId), trial, now)
+  }
 }
 
 /** Turns on text delivery, opens pull request 41 and starts a trial of it. Returns its ID. */
@@ -50,6 +52,7 @@ export async function vote(scenario: Scenario, { count, rates, turnout }: Voting
   assert.ok(prompt?.trial)
   const { id, trial, version } = prompt
   const served = { control: 0, candidate: 0 }
+  const signals: object[] = []
   for (let i = 0; i < count; i++) {
     const voter = `user-${service.now}-${i}`
     const arm = armOf(trial.id, voter, trial.share)
@@ -57,9 +60,10 @@ export async function vote(scenario: Scenario, { count, rates, turnout }: Voting
     const isDue = (rate: number) => Math.floor((number + 1) * rate) > Math.floor(number * rate)
     if (turnout !== undefined && !isDue(turnout[arm])) continue
     const value = isDue(rates[arm]) ? 'positive' : 'negative'
-    const body = { value, version: arm === 'candidate' ? trial.version : version, voter }
-    await send(scenario, 'POST', `/prompts/${id}/signals`, body)
+    signals.push({ prompt: id, value, version: arm === 'candidate' ? trial.version : version, voter })
   }
+  const results = (await send(scenario, 'POST', '/signals', { signals })) as unknown as { status: number }[]
+  assert.ok(results.every(({ status }) => status === 201))
   const exposures = [{ trial: trial.id, share: trial.share, ...served }]
   await send(scenario, 'POST', '/trials/exposures', { source: `process-${service.now}`, exposures })
   await judge(service)

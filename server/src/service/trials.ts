@@ -1,87 +1,82 @@
-import type { Logger } from 'pino'
-import { composeTrialMessage } from '../domain/alerts/compose.ts'
-import { isReportedOnPull, type ReportOnPull } from '../domain/alerts/pull-comment.ts'
-import type { Store } from '../domain/store.ts'
-import { type Clock, hour, type Instant } from '../domain/time.ts'
-import { judgeTrial } from '../domain/trials/judge-trial.ts'
-import type { Trial } from '../domain/trials/trial.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { generateLeaseOwner } from '../domain/repositories/lease.ts'
+import { judgeTrial, readSituation } from '../domain/trials/judge-trial.ts'
+import { type Loop, startLoop } from './loop.ts'
+import { createTrialLabels } from './trial-labels.ts'
+import { createTrialReports } from './trial-reports.ts'
+import type { TrialsContext } from './trials-context.ts'
 
-export interface TrialsContext {
-  store: Store
-  clock: Clock
-  log: Logger
-  /** Shows the figures on pull requests. The notifier, which retries, says what happens to a trial. */
-  reportOnPull: ReportOnPull
+/** Looks at all trials, if no other process does. */
+export interface TrialRounds {
+  round(): Promise<void>
+  /** Resolves when no report is being sent. */
+  idle(): Promise<void>
+  /** Lets another process take over. */
+  release(): Promise<void>
 }
-
-const reportEveryMs = hour
 
 // One that is worse has to stop within 30 seconds, and applications ask every 15.
 const roundEveryMs = 5_000
 const maxRestMs = 10_000
 // As for the judge of changes: requests wait while it computes.
 const restFactor = 49
+// Longer than a round and its rest, and short, because no trial is judged for so long after a crash.
+const leaseMs = 15_000
+const stopTimeoutMs = 5_000
 
 /** Looks at all trials, until it is stopped. */
-export function startTrialJudge(context: TrialsContext): { stop(): Promise<void> } {
-  const { log } = context
-  const judgeTrials = createTrialRounds(context)
-  let stopped = false
-  let timer: NodeJS.Timeout
-  let running: Promise<void> = Promise.resolve()
-
-  function run(): void {
-    const startedAt = performance.now()
-    running = judgeTrials()
-      .catch((error) => log.warn({ err: error }, 'could not judge trials, retrying in a moment'))
-      .then(() => schedule(Math.min(maxRestMs, roundEveryMs + restFactor * (performance.now() - startedAt))))
-  }
-
-  function schedule(ms: number): void {
-    if (!stopped) timer = setTimeout(run, ms).unref()
-  }
-
-  schedule(roundEveryMs)
+export function startTrialJudge(context: TrialsContext): Pick<Loop, 'stop'> {
+  const rounds = createTrialRounds(context)
+  const loop = startLoop({
+    tasks: [{ run: rounds.round }],
+    restMs: roundEveryMs,
+    restFactor,
+    maxRestMs,
+    log: context.log,
+    failure: 'could not judge trials, retrying in a moment',
+  })
   return {
     async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await running
+      await loop.stop()
+      // The lease ends by itself.
+      await rounds.release().catch(() => {})
+      await Promise.race([rounds.idle(), pause(stopTimeoutMs, undefined, { ref: false })])
     },
   }
 }
 
-/** A function that looks at all trials once. */
-export function createTrialRounds({ store, clock, log, reportOnPull }: TrialsContext): () => Promise<void> {
-  const reported = new Map<string, { at: Instant; figures: string }>()
+export function createTrialRounds(context: TrialsContext): TrialRounds {
+  const { store, clock, log } = context
+  const owner = generateLeaseOwner()
+  const reports = createTrialReports(context)
+  const labels = createTrialLabels(context)
+  const claim = () => store.trials.claimJudging(owner, clock(), clock() + leaseMs)
 
-  /** Shows new figures on the pull request, at most once an hour. */
-  async function report(trial: Trial): Promise<void> {
-    const figures = JSON.stringify(trial.findings?.arms)
-    const last = reported.get(trial.id) ?? { at: trial.startedAt, figures: '' }
-    reported.set(trial.id, last)
-    if (trial.prNumber === null || figures === last.figures || clock() - last.at < reportEveryMs) return
-    const repository = await store.repositories.find(trial.repositoryId)
-    if (repository === null || !isReportedOnPull(repository)) return
-    const organisation = await store.organisations.find(trial.organisationId)
-    reported.set(trial.id, { at: clock(), figures })
-    const named = { id: trial.organisationId, name: organisation?.name ?? '' }
-    const event = trial.mismatch ? 'trial.mismatch' : trial.verdict === 'better' ? 'trial.better' : 'trial.started'
-    await reportOnPull(composeTrialMessage(event, trial, null, named, clock()))
-  }
-
-  return async () => {
-    await store.refresh()
-    const active = await store.trials.active(null)
-    for (const trial of active) {
-      try {
-        const judged = await judgeTrial(store, trial, clock())
-        if (judged !== null && judged.state !== 'ended') await report(judged)
-      } catch (error) {
-        log.warn({ err: error, trial: trial.id }, 'could not judge a trial')
+  return {
+    async round() {
+      await store.refresh()
+      const active = await store.trials.active(null)
+      const due = await store.trials.dueLabels(clock(), 1)
+      if ((active.length === 0 && due.length === 0) || !(await claim())) return
+      const judged = []
+      for (const [organisationId, trials] of Map.groupBy(active, (trial) => trial.organisationId)) {
+        const situation = readSituation(store, organisationId)
+        for (const trial of trials) {
+          try {
+            const after = await judgeTrial(store, await situation, trial, clock())
+            if (after !== null && after.state !== 'ended') judged.push(after)
+          } catch (error) {
+            log.warn({ err: error, trial: trial.id }, 'could not judge a trial')
+          }
+        }
+        if (!(await claim())) return
       }
-    }
-    const ids = new Set(active.map(({ id }) => id))
-    for (const id of reported.keys()) if (!ids.has(id)) reported.delete(id)
+      // Forges may hang, and no trial waits for them.
+      await reports.start(judged)
+      await labels.start()
+    },
+
+    idle: async () => void (await Promise.all([reports.idle(), labels.idle()])),
+    release: () => store.trials.releaseJudging(owner),
   }
 }

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { assertError } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onEachEngine, onOneEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
-import { useService } from '../../../testing/service.ts'
+import { type TestService, useService } from '../../../testing/service.ts'
 import { generateSecret, newApiKey } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { maxDeliveredBytes, storeLiveTexts } from '../../src/domain/delivery/live-text.ts'
+import { maxDeliveredBytes, staleTexts, storeLiveTexts } from '../../src/domain/delivery/live-text.ts'
+import type { RepositoryService } from '../../src/domain/repositories/repository-service.ts'
 
-onEachEngine('Text delivery', (engine) => {
-  const service = useService(engine)
-
+function useDelivery(service: TestService) {
   async function deliveringScenario(files?: Record<string, string>): Promise<Scenario> {
     const scenario = await connectedScenario(
       service,
@@ -48,6 +47,13 @@ onEachEngine('Text delivery', (engine) => {
     return { authorization: `Bearer ${secret}` }
   }
 
+  return { deliveringScenario, get, textsOf, keyHeaders }
+}
+
+onEachEngine('Text delivery', (engine) => {
+  const service = useService(engine)
+  const { deliveringScenario, get, textsOf } = useDelivery(service)
+
   test('the document has the live text and version of each prompt in git, and a merge replaces both', async () => {
     const scenario = await deliveringScenario()
     const { data } = (await get(scenario, '/delivery')).json()
@@ -68,6 +74,40 @@ onEachEngine('Text delivery', (engine) => {
     const one = (await get(scenario, `/prompts/${id}/text?unit=u1`)).json().data
     assert.deepEqual(one, { id, name: path, version: scenario.git.head(), text: 'Be brief and kind.\n', trial: null })
   })
+
+  test('delivery is off until an admin turns it on, and prompts can be excepted at any time', async () => {
+    const scenario = await connectedScenario(service)
+    assertError(await get(scenario, '/delivery'), 409, 'conflict')
+    const p = await scenario.promptId('prompts/p.md')
+    assertError(await get(scenario, `/prompts/${p}/text`), 409, 'conflict')
+    const patch = (payload: object) =>
+      service.app.inject({
+        method: 'PATCH',
+        url: '/api/v1/delivery/settings',
+        headers: scenario.tenant.headers,
+        payload,
+      })
+    assert.deepEqual((await patch({ enabled: true })).json().data, { enabled: true, excluded: [] })
+    assert.deepEqual(await textsOf(scenario), {})
+    await service.storeLiveTexts()
+    assert.equal(Object.keys(await textsOf(scenario)).length, 2)
+    assert.deepEqual((await patch({ excluded: ['**/p.md'] })).json().data, { enabled: true, excluded: ['**/p.md'] })
+    // At once, before the stored text is removed.
+    assert.deepEqual(await textsOf(scenario), { 'prompts/q.md': 'Be brief.\n' })
+    assertError(await get(scenario, `/prompts/${p}/text`), 404, 'not_found')
+    for (const wrong of [{ excluded: [''] }, { excluded: 'x' }, { excluded: Array(21).fill('a') }, { enabled: 1 }]) {
+      assertError(await patch(wrong), 422, 'validation_error')
+    }
+    assert.equal((await patch({ enabled: false })).statusCode, 200)
+    assertError(await get(scenario, '/delivery'), 409, 'conflict')
+    await service.storeLiveTexts()
+    assert.deepEqual(await service.store.liveTexts.versions(scenario.tenant.organisation.id), [])
+  })
+})
+
+onOneEngine('The delivered document', (engine) => {
+  const service = useService(engine)
+  const { deliveringScenario, get, textsOf, keyHeaders } = useDelivery(service)
 
   test('a deleted file, a deleted prompt and a file that is no text or too large are not delivered', async () => {
     const scenario = await deliveringScenario({
@@ -121,6 +161,7 @@ onEachEngine('Text delivery', (engine) => {
     assert.equal(plain.headers['content-encoding'], undefined)
     for (const [encoding, decode] of [
       ['br', brotliDecompressSync],
+      ['zstd', zstdDecompressSync],
       ['gzip', gunzipSync],
     ] as const) {
       const response = await get(scenario, '/delivery', { 'accept-encoding': encoding })
@@ -160,35 +201,6 @@ onEachEngine('Text delivery', (engine) => {
     assert.equal((await textsOf(stranger))['prompts/p.md'], 'Be kind.\n')
   })
 
-  test('delivery is off until an admin turns it on, and prompts can be excepted at any time', async () => {
-    const scenario = await connectedScenario(service)
-    assertError(await get(scenario, '/delivery'), 409, 'conflict')
-    const p = await scenario.promptId('prompts/p.md')
-    assertError(await get(scenario, `/prompts/${p}/text`), 409, 'conflict')
-    const patch = (payload: object) =>
-      service.app.inject({
-        method: 'PATCH',
-        url: '/api/v1/delivery/settings',
-        headers: scenario.tenant.headers,
-        payload,
-      })
-    assert.deepEqual((await patch({ enabled: true })).json().data, { enabled: true, excluded: [] })
-    assert.deepEqual(await textsOf(scenario), {})
-    await service.storeLiveTexts()
-    assert.equal(Object.keys(await textsOf(scenario)).length, 2)
-    assert.deepEqual((await patch({ excluded: ['**/p.md'] })).json().data, { enabled: true, excluded: ['**/p.md'] })
-    // At once, before the stored text is removed.
-    assert.deepEqual(await textsOf(scenario), { 'prompts/q.md': 'Be brief.\n' })
-    assertError(await get(scenario, `/prompts/${p}/text`), 404, 'not_found')
-    for (const wrong of [{ excluded: [''] }, { excluded: 'x' }, { excluded: Array(21).fill('a') }, { enabled: 1 }]) {
-      assertError(await patch(wrong), 422, 'validation_error')
-    }
-    assert.equal((await patch({ enabled: false })).statusCode, 200)
-    assertError(await get(scenario, '/delivery'), 409, 'conflict')
-    await service.storeLiveTexts()
-    assert.deepEqual(await service.store.liveTexts.versions(scenario.tenant.organisation.id), [])
-  })
-
   test('a unit has 1 to 200 characters', async () => {
     const scenario = await deliveringScenario()
     const path = `/prompts/${await scenario.promptId('prompts/p.md')}/text`
@@ -200,14 +212,18 @@ onEachEngine('Text delivery', (engine) => {
 
   test('the text of a version that git cannot provide yet does not replace the one before', async () => {
     const scenario = await deliveringScenario()
+    const { id } = scenario.tenant.organisation
     scenario.git.commit('Change', { 'prompts/p.md': 'New.\n' })
     service.now += 60_000
     await scenario.push()
-    const broken = { texts: async () => ({ texts: new Map<string, string>(), tooLarge: [] }) }
-    const { id } = scenario.tenant.organisation
-    assert.equal(await storeLiveTexts(service.store, broken, id, service.now), 1)
+    const { changed } = await staleTexts(service.store, id, service.now)
+    const versions = changed.get(scenario.repository.id) ?? []
+    const store = (repositories: Pick<RepositoryService, 'texts'>) =>
+      storeLiveTexts(service.store.liveTexts, repositories, id, scenario.repository.id, versions)
+    const nothing = { texts: async () => ({ texts: new Map<string, string>(), tooLarge: [] }) }
+    assert.equal(await store(nothing), 1)
     assert.equal((await textsOf(scenario))['prompts/p.md'], 'Be kind.\n')
-    assert.equal(await storeLiveTexts(service.store, service.repositories, id, service.now), 0)
+    assert.equal(await store(service.repositories), 0)
     assert.equal((await textsOf(scenario))['prompts/p.md'], 'New.\n')
   })
 })

@@ -3,7 +3,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { aaRules, drifts, falseBlame, falseBlameUnderDrift, power, rules } from '../../../testing/verdicts.ts'
+import {
+  aaRules,
+  calmVotes,
+  drifts,
+  falseBlame,
+  falseBlameUnderDrift,
+  power,
+  rules,
+  shareWithin,
+  waitsFor,
+} from '../../../testing/verdicts.ts'
 import { readStatements } from '../../../testing/votes.ts'
 
 // The short form of `npm run verdicts`, with fixed seeds.
@@ -37,6 +47,13 @@ test('rules for independent votes blame at least 30% of the changes that did not
 test('a fall of 20 points on restless votes is found by most trials, and by few comparisons of before and after', () => {
   assert.ok(power(statements, ruleOf('trial, 50%, from the change on'), 20, 192, 20) >= 0.73)
   assert.ok(power(statements, ruleOf('our verdict'), 20, 64, 20) <= 0.3)
+})
+
+test('about half of the falls on calm votes have a verdict within the wait that reviewers are told', async () => {
+  const calm = calmVotes['simulated: 85%, 2,000 votes before'] as (typeof calmVotes)[string]
+  const { byVotes } = await waitsFor(calm, 20, 24, 5)
+  const share = shareWithin(byVotes, 1)
+  assert.ok(byVotes.length === 24 && share >= 0.3 && share <= 0.75, `${100 * share}% of ${byVotes.length}`)
 })
 
 test('votes as Polis exports them are read, without passes, and other columns are refused', (t) => {

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import atexit
-import gzip
+import importlib
 import logging
 import os
 import random
 import threading
 import time
 from pathlib import Path
-from typing import Any, Mapping, Optional, Union
+from typing import Any, Callable, Mapping, Optional, Union
 
 from .assignment import position_of
 from .cancellation import CallCancelled, Cancellation, use_cancellation
@@ -30,13 +30,17 @@ _max_refresh_seconds = 300.0
 _max_retry_after_seconds = 3_600.0
 _report_seconds = 60.0
 _exit_seconds = 1.0
+# Of a request, whatever the timeout of the client: one that never ended would be the last.
+_timeout_seconds = 30.0
+_max_interval_seconds = 86_400.0
+_max_reported = 100
 
 
 class Delivery:
     """One for each client. Safe for use by several threads."""
 
     def __init__(self, transport: Transport, options: DeliveryOptions) -> None:
-        self._transport = transport.with_options(max_retries=0)
+        self._transport = transport.with_options(max_retries=0, own_timeout=_timeout_seconds)
         self._options = options
         self._exposures = Exposures(transport)
         self._fallbacks: dict[str, str] = {}
@@ -69,9 +73,9 @@ class Delivery:
     ) -> PromptText:
         if not self.is_ready:
             self._wait_for_first_refresh()
-        last_resort = fallback_text if fallback is None else self._fallback(os.fspath(fallback))
-        named = None if unit is None or unit == "" else str(unit)
-        found = self._prompts.get(prompt)
+        last_resort = fallback_text if fallback is None else self._fallback(fallback)
+        named = self._name_of(unit)
+        found = self._prompts.get(prompt) if isinstance(prompt, str) else None
         if found is None:
             return PromptText(last_resort, None, None, prompt, named)
         trial = found["trial"]
@@ -145,7 +149,8 @@ class Delivery:
 
     def _interval(self) -> float:
         interval = self._options.refresh_interval
-        return self._refresh_seconds if interval is None else interval
+        seconds = self._refresh_seconds if interval is None else interval
+        return min(seconds, _max_interval_seconds) if seconds > 0 else _default_refresh_seconds
 
     def _work(self) -> None:
         use_cancellation(self._cancellation)
@@ -172,11 +177,13 @@ class Delivery:
         """Asks the service once. Returns the seconds until the next time."""
         asked_for = 0.0
         try:
-            headers = {"Accept-Encoding": "gzip", **({} if self._etag is None else {"If-None-Match": self._etag})}
+            decoders = _decoders()
+            headers = {"Accept-Encoding": ", ".join(decoders), **({} if self._etag is None else {"If-None-Match": self._etag})}
             query = {"prompts": self._options.prompts}
             body, received = self._transport.attempt(Operation("GET", "/delivery", query=query, headers=headers))
-            if received.get("Content-Encoding") == "gzip":
-                body = gzip.decompress(body)
+            encoding = received.get("Content-Encoding")
+            if encoding is not None:
+                body = decoders[encoding](body)
             document, etag = decode_json(body)["data"], received.get("ETag")
             self._use(document, etag)
             self._succeed()
@@ -217,22 +224,34 @@ class Delivery:
         if not self._is_closed:
             self._report(error)
 
-    def _fallback(self, path: str) -> str:
+    def _fallback(self, fallback: Union[str, "os.PathLike[str]"]) -> str:
         """Reads each file once, on the first call, so that a missing one is noticed before it is needed."""
-        text = self._fallbacks.get(path)
-        if text is None:
-            try:
-                text = Path(path).read_text("utf-8")
-            except (OSError, ValueError) as error:
-                self._report(error)
-                text = ""
-            self._fallbacks[path] = text
-        return text
+        try:
+            path = os.fspath(fallback)
+            text = self._fallbacks.get(path)
+            if text is None:
+                # Also if it fails.
+                self._fallbacks[path] = ""
+                text = self._fallbacks[path] = Path(path).read_text("utf-8")
+            return text
+        except Exception as error:
+            self._report(error)
+            return ""
+
+    def _name_of(self, unit: Any) -> Optional[str]:
+        """None without a unit. An object that cannot be written as text names none."""
+        try:
+            return None if unit is None or unit == "" else str(unit)
+        except Exception as error:
+            self._report(error)
+            return None
 
     def _report(self, error: Exception) -> None:
         message = _key_of(error)
         if message in self._reported:
             return
+        if len(self._reported) >= _max_reported:
+            self._reported.clear()
         self._reported.add(message)
         try:
             if self._options.on_error is None:
@@ -242,6 +261,17 @@ class Delivery:
         except Exception:
             # A call for a text never fails, whatever the application does here.
             _log.exception("on_error raised")
+
+
+def _decoders() -> dict[str, Callable[[bytes], bytes]]:
+    """The encodings that this Python can decode, best first. Brotli is a package; zstd comes with Python 3.14."""
+    found: dict[str, Callable[[bytes], bytes]] = {}
+    for encoding, module in (("br", "brotli"), ("zstd", "compression.zstd"), ("gzip", "gzip")):
+        try:
+            found[encoding] = importlib.import_module(module).decompress
+        except ImportError:
+            continue
+    return found
 
 
 def _key_of(error: Exception) -> str:

@@ -2,13 +2,14 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Trial, TrialArm, TrialState } from '../../../../client/src/index.ts'
 import { trialStates } from '../../domain/trials/trial.ts'
 import { integerArgument } from '../arguments.ts'
-import { formatNumber } from '../output.ts'
+import { formatCount, formatNumber } from '../output.ts'
 import { noteRest, remoteCommand, take, withLedger } from './command.ts'
 import { formatDay, formatDifference, formatShare } from './figures.ts'
 import { findPrompt } from './find-prompt.ts'
 import { columns, styled, type Text } from './text.ts'
 
 interface TryOptions {
+  commit?: string
   share?: number
   ramp?: number[]
   votes: number
@@ -17,6 +18,7 @@ interface TryOptions {
 }
 
 interface ChangeOptions {
+  by?: string
   share?: number
   pause?: true
   resume?: true
@@ -26,19 +28,25 @@ interface ChangeOptions {
 export function trialCommands(program: Command): void {
   remoteCommand(program, 'try', [
     'promptledger try 41 --share 10%',
-    'promptledger try 8f3a1c5 --ramp 5%,20%,50% --votes 200 --prompt support-reply',
+    'promptledger try 41 --commit 8f3a1c5e7b9d2f4a6c8e0b1d3f5a7c9e1b3d5f7a --ramp 5%,20%,50% --votes 200',
   ])
     .summary('serve a pull request to some of your users')
     .description('serve a pull request or a commit to a share of your users, chosen at random, before it is merged')
-    .argument('<pull-or-commit>', 'number of a pull request, or at least seven digits of a commit', candidateArgument)
+    .argument('<pull-or-commit>', 'number of a pull request, or the full hash of a commit', candidateArgument)
+    .option(
+      '--commit <hash>',
+      'head of the pull request that you reviewed: needed if it comes from a fork',
+      hashArgument,
+    )
     .option('--share <share>', 'how many users get it, such as 10%', shareArgument)
     .option('--ramp <shares>', 'shares to serve in turn, such as 5%,20%,50%', rampArgument)
     .option('--votes <count>', 'votes until the next share of a ramp', integerArgument, 200)
     .option('--prompt <prompt...>', 'only these prompts, instead of all that it changes')
     .option('--repository <id>', 'the repository, if several are connected', integerArgument)
-    .action((candidate: Candidate, { share, ramp, votes, prompt, repository }: TryOptions, command: Command) =>
+    .action((candidate: Candidate, { commit, share, ramp, votes, prompt, repository }: TryOptions, command: Command) =>
       withLedger(command, async (ledger, screen) => {
         const trial = await ledger.trials.start({
+          ...(commit !== undefined && { commit }),
           ...candidate,
           ...(share !== undefined && { share }),
           ...(ramp !== undefined && { ramp: { shares: ramp, votes } }),
@@ -70,22 +78,28 @@ export function trialCommands(program: Command): void {
       }),
     )
 
-  remoteCommand(program, 'trial', ['promptledger trial trl_…', 'promptledger trial trl_… --share 20%'])
+  remoteCommand(program, 'trial', [
+    'promptledger trial trl_… --by metadata.model',
+    'promptledger trial trl_… --share 20%',
+  ])
     .summary('show or change a trial')
     .description('show a trial, or change its share, pause, resume or end it')
     .argument('<trial>', 'ID of the trial, which starts with trl_')
+    .option('--by <segment>', 'also by segment, such as metadata.model')
     .option('--share <share>', 'serve this share, such as 20%', shareArgument)
     .addOption(new Option('--pause', 'serve everyone the live version for now').conflicts(['resume', 'end']))
     .addOption(new Option('--resume', 'continue a paused trial').conflicts('end'))
     .option('--end', 'end it for good')
-    .action((id: string, { share, pause, resume, end }: ChangeOptions, command: Command) =>
+    .action((id: string, { by, share, pause, resume, end }: ChangeOptions, command: Command) =>
       withLedger(command, async (ledger, screen) => {
         const state: TrialState | undefined = end ? 'ended' : pause ? 'paused' : resume ? 'running' : undefined
         const change = { ...(share !== undefined && { share }), ...(state !== undefined && { state }) }
         const isChange = Object.keys(change).length > 0
-        const trial = isChange ? await ledger.trials.update(id, change) : await ledger.trials.get(id)
+        const changed = isChange ? await ledger.trials.update(id, change) : null
+        const trial =
+          changed === null || by !== undefined ? await ledger.trials.get(id, by === undefined ? {} : { by }) : changed
         if (screen.json) return screen.value(trial)
-        screen.lines(describeTrial(trial))
+        screen.lines([...describeTrial(trial), ...segmentsOf(trial, screen.width)])
       }),
     )
 }
@@ -94,8 +108,15 @@ type Candidate = { pull: number } | { commit: string }
 
 function candidateArgument(text: string): Candidate {
   if (/^#?[1-9]\d{0,5}$/.test(text)) return { pull: Number(text.replace('#', '')) }
-  if (/^[0-9a-f]{7,64}$/i.test(text)) return { commit: text }
-  throw new InvalidArgumentError('Must be the number of a pull request, or at least seven digits of a commit.')
+  if (isHash.test(text)) return { commit: text }
+  throw new InvalidArgumentError('Must be the number of a pull request, or the full hash of a commit.')
+}
+
+const isHash = /^([0-9a-f]{40}|[0-9a-f]{64})$/i
+
+function hashArgument(text: string): string {
+  if (isHash.test(text)) return text
+  throw new InvalidArgumentError('Must be a full hash of 40 or 64 digits.')
 }
 
 function shareArgument(text: string): number {
@@ -123,8 +144,29 @@ function describeTrial(trial: Trial): Text[] {
     verdictLine(trial),
     ...(days_left === null
       ? []
-      : [`About ${formatNumber(days_left)} days until a verdict at the traffic of the last day.`]),
+      : [
+          `About ${formatCount(Math.max(1, Math.round(days_left)), 'day')} until a verdict at the traffic of the last day.`,
+        ]),
   ]
+}
+
+function segmentsOf({ segments }: Trial, width: number | null): Text[] {
+  if (segments === undefined) return []
+  const heads = [
+    { title: segments.key.toUpperCase(), flexible: true },
+    { title: 'VERDICT' },
+    { title: 'LIVE' },
+    { title: 'CANDIDATE' },
+    { title: 'DIFFERENCE', optional: true },
+  ]
+  const rows = segments.values.map(({ value, other, control, candidate, verdict, ...found }): Text[] => [
+    other ? '(other)' : (value ?? '(none)'),
+    verdictText({ verdict, mismatch: false }),
+    rateText(control),
+    rateText(candidate),
+    formatDifference(found) || '–',
+  ])
+  return ['', ...columns(heads, rows, width)]
 }
 
 function trialTable(trials: Trial[], width: number | null): Text[] {
@@ -161,16 +203,18 @@ function stateOf({ state, ended_by }: Trial): string {
   return ended_by === null ? state : `${state} (${ended_by})`
 }
 
-function rateText({ rate, voters }: TrialArm): string {
+function rateText({ rate, voters }: Pick<TrialArm, 'rate' | 'voters'>): string {
   return rate === null ? '–' : `${formatShare(rate)} of ${formatNumber(voters)}`
 }
 
 function armText(arm: TrialArm): string {
-  const units = `${formatNumber(arm.exposures)} units`
-  return arm.rate === null ? `no votes, ${units}` : `${rateText(arm)} voters positive, ${units}`
+  const units = formatCount(arm.exposures, 'unit')
+  return arm.rate === null
+    ? `no votes, ${units}`
+    : `${rateText(arm)} ${arm.voters === 1 ? 'voter' : 'voters'} positive, ${units}`
 }
 
-function verdictText({ verdict, mismatch }: Trial): Text {
+function verdictText({ verdict, mismatch }: Pick<Trial, 'verdict' | 'mismatch'>): Text {
   if (mismatch) return styled('yellow', 'mismatch')
   if (verdict === null) return '–'
   return styled(verdict === 'better' ? 'green' : 'red', verdict)

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { Access } from '../access/api-key.ts'
 import { DomainError } from '../errors.ts'
 import { matchesPromptGlob, type Prompt, type PromptStore } from '../prompt.ts'
+import { createTurns } from '../time.ts'
 import type { ServedTrial, TrialStore } from '../trials/trial.ts'
 import type { LiveTextStore, StoredVersion } from './live-text.ts'
 import { deliveryIsOff, isDelivered } from './settings.ts'
@@ -17,9 +18,17 @@ export interface DeliveredPrompt {
 /** Which prompts a document has, without their texts. */
 export interface DeliveryIndex {
   /** By name. */
-  prompts: { prompt: Prompt; version: StoredVersion; trial: ServedTrial | null }[]
+  prompts: IndexedPrompt[]
   /** Changes whenever the document would. */
   tag: string
+  /** What the texts take, candidates included. */
+  bytes: number
+}
+
+interface IndexedPrompt {
+  prompt: Prompt
+  version: StoredVersion
+  trial: ServedTrial | null
 }
 
 export interface DeliveryStores {
@@ -28,8 +37,17 @@ export interface DeliveryStores {
   trials: Pick<TrialStore, 'served' | 'texts'>
 }
 
-// A response holds it several times: as strings, as JSON, as bytes and compressed.
-const maxDocumentLength = 16 * 1024 * 1024
+/** As JSON, candidates of trials included. A key may have two of them unread (http/admission/fair-queue.ts). */
+export const maxDocumentBytes = 8 * 1024 * 1024
+// What building a document holds in memory of its texts.
+const maxPartBytes = 1024 * 1024
+
+export function documentTooLarge(): DomainError {
+  return new DomainError(
+    'conflict',
+    'The texts of these prompts exceed 8 MiB. Ask for some of them with the query parameter prompts.',
+  )
+}
 
 /** What a key gets of the prompts that match the glob. */
 export async function deliveryIndex(
@@ -44,21 +62,19 @@ export async function deliveryIndex(
     liveTexts.versions(organisationId),
     trials.served(organisationId),
   ])
+  const takeTurns = createTurns()
   const trialOf = new Map(served.map((trial) => [trial.promptId, trial]))
   const versions = new Map(stored.map((version) => [version.promptId, version]))
-  const found = all.flatMap((prompt) => {
+  const found: IndexedPrompt[] = []
+  for (const prompt of all) {
     const version = versions.get(prompt.id)
+    if (version === undefined) continue
     const isWanted =
       matchesPromptGlob(keyGlob, prompt) && matchesPromptGlob(glob, prompt) && isDelivered(settings, prompt)
-    return version === undefined || !isWanted ? [] : [{ prompt, version, trial: trialOf.get(prompt.id) ?? null }]
-  })
-  found.sort((a, b) => (a.prompt.name < b.prompt.name ? -1 : 1))
-  if (found.reduce((sum, { version }) => sum + version.size, 0) > maxDocumentLength) {
-    throw new DomainError(
-      'conflict',
-      'The texts of these prompts exceed 16 MiB. Ask for some of them with the query parameter prompts.',
-    )
+    if (isWanted) found.push({ prompt, version, trial: trialOf.get(prompt.id) ?? null })
+    await takeTurns()
   }
+  found.sort((a, b) => (a.prompt.name < b.prompt.name ? -1 : 1))
   const parts = found.map(({ prompt, version, trial }) => [
     prompt.publicId,
     prompt.name,
@@ -67,19 +83,42 @@ export async function deliveryIndex(
     version.blob,
     trial && [trial.id, trial.share],
   ])
-  return { prompts: found, tag: hash('sha256', JSON.stringify(parts), 'base64url') }
+  const tag = hash('sha256', JSON.stringify(parts), 'base64url')
+  return { prompts: found, tag, bytes: found.reduce((sum, each) => sum + sizeOf(each), 0) }
 }
 
-/** The texts of the prompts in an index. */
-export async function deliveredPrompts(
-  { liveTexts, trials }: DeliveryStores,
+function sizeOf({ version, trial }: IndexedPrompt): number {
+  return version.size + (trial?.size ?? 0)
+}
+
+/** The prompts of an index with their texts. Reads a part of them at a time. */
+export async function* deliveredPrompts(
+  stores: DeliveryStores,
   organisationId: number,
   { prompts }: DeliveryIndex,
+): AsyncGenerator<DeliveredPrompt> {
+  let part: IndexedPrompt[] = []
+  let bytes = 0
+  for (const each of prompts) {
+    part.push(each)
+    bytes += sizeOf(each)
+    if (bytes < maxPartBytes) continue
+    yield* await withTexts(stores, organisationId, part)
+    part = []
+    bytes = 0
+  }
+  if (part.length > 0) yield* await withTexts(stores, organisationId, part)
+}
+
+async function withTexts(
+  { liveTexts, trials }: DeliveryStores,
+  organisationId: number,
+  prompts: IndexedPrompt[],
 ): Promise<DeliveredPrompt[]> {
   const ids = prompts.map(({ prompt }) => prompt.id)
   const texts = new Map((await liveTexts.texts(organisationId, ids)).map((text) => [text.promptId, text]))
   const trialIds = [...new Set(prompts.flatMap(({ trial }) => trial?.id ?? []))]
-  const candidates = trialIds.length === 0 ? [] : await trials.texts(organisationId, trialIds)
+  const candidates = trialIds.length === 0 ? [] : await trials.texts(organisationId, trialIds, ids)
   const candidateOf = new Map(candidates.map(({ trialId, promptId, text }) => [`${trialId} ${promptId}`, text]))
   return prompts.flatMap(({ prompt, trial }) => {
     const found = texts.get(prompt.id)

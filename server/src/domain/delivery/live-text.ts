@@ -17,7 +17,7 @@ export interface LiveVersionOfPrompt {
 }
 
 export interface StoredVersion extends LiveVersionOfPrompt {
-  /** The length of its text. */
+  /** The bytes of its text. */
   size: number
 }
 
@@ -44,47 +44,66 @@ export interface LiveTextStores {
 /** A prompt is far smaller. Larger files are not delivered. */
 export const maxDeliveredBytes = 256 * 1024
 
+// 16 MiB, which the worker process, a message from it and the transaction hold at the same time.
+const maxTextsAtOnce = 64
 // Enough to find the live version of almost every prompt. The others are read in full.
 const maxRecentChanges = 20
 
-/**
- * Stores the texts of the versions that went live since the last call, so that no request waits for git. What git cannot provide stays
- * as it was: a delivered text always belongs to the version beside it. Returns how many prompts could not be brought up to date.
- */
-export async function storeLiveTexts(
-  stores: LiveTextStores,
-  repositories: Pick<RepositoryService, 'texts'>,
-  organisationId: number,
-  now: Instant,
-): Promise<number> {
+/** What has to change in the stored texts of an organisation. */
+export interface StaleTexts {
+  /** The versions that went live since, by repository. */
+  changed: Map<number, LiveVersionOfPrompt[]>
+  /** The prompts that have no live text any more. */
+  removed: number[]
+}
+
+/** Compares the stored texts with what is live. Reads the database only: git may be slow. */
+export async function staleTexts(stores: LiveTextStores, organisationId: number, now: Instant): Promise<StaleTexts> {
   const [settings, all, stored] = await Promise.all([
     stores.liveTexts.settings(organisationId),
     stores.prompts.list(organisationId),
     stores.liveTexts.versions(organisationId),
   ])
-  const prompts = settings.enabled
-    ? all.filter((prompt) => prompt.repositoryId !== null && isDelivered(settings, prompt))
-    : []
-  const live = await liveVersions(stores, organisationId, prompts, now)
-  const known = new Map(stored.map((version) => [version.promptId, version]))
-  const removed = stored.filter(({ promptId }) => !live.has(promptId)).map(({ promptId }) => promptId)
-  const changed = [...live.values()].filter(({ version }) => known.get(version.promptId)?.entryId !== version.entryId)
-  const texts: LiveText[] = []
-  let missing = 0
-  for (const [repositoryId, parts] of Map.groupBy(changed, (each) => each.repositoryId)) {
-    const found = await repositories.texts(
-      repositoryId,
-      parts.map(({ version }) => version.blob),
-      maxDeliveredBytes,
-    )
-    for (const { version } of parts) {
-      const text = found.texts.get(version.blob)
-      if (text !== undefined) texts.push({ ...version, text })
-      else if (found.tooLarge.includes(version.blob)) removed.push(version.promptId)
-      else missing++
-    }
+  const takeTurns = createTurns()
+  const prompts: Prompt[] = []
+  for (const prompt of settings.enabled ? all : []) {
+    if (prompt.repositoryId !== null && isDelivered(settings, prompt)) prompts.push(prompt)
+    await takeTurns()
   }
-  if (texts.length > 0 || removed.length > 0) await stores.liveTexts.replace(organisationId, texts, removed)
+  const live = await liveVersions(stores, organisationId, prompts, now)
+  const known = new Map(stored.map((version) => [version.promptId, version.entryId]))
+  const changed = [...live.values()].filter(({ version }) => known.get(version.promptId) !== version.entryId)
+  const parts = Map.groupBy(changed, ({ repositoryId }) => repositoryId)
+  return {
+    changed: new Map([...parts].map(([id, parts]) => [id, parts.map(({ version }) => version)])),
+    removed: stored.filter(({ promptId }) => !live.has(promptId)).map(({ promptId }) => promptId),
+  }
+}
+
+/**
+ * Stores the texts of these versions, as far as the mirror of their repository has them. What it lacks stays as it was: a delivered text
+ * always belongs to the version beside it. Returns how many are missing.
+ */
+export async function storeLiveTexts(
+  liveTexts: Pick<LiveTextStore, 'replace'>,
+  repositories: Pick<RepositoryService, 'texts'>,
+  organisationId: number,
+  repositoryId: number,
+  versions: LiveVersionOfPrompt[],
+): Promise<number> {
+  let missing = 0
+  for (let start = 0; start < versions.length; start += maxTextsAtOnce) {
+    const part = versions.slice(start, start + maxTextsAtOnce)
+    const blobs = part.map(({ blob }) => blob)
+    const { texts, tooLarge } = await repositories.texts(repositoryId, blobs, maxDeliveredBytes)
+    const stored = part.flatMap((version) => {
+      const text = texts.get(version.blob)
+      return text === undefined ? [] : [{ ...version, text }]
+    })
+    const removed = part.filter(({ blob }) => tooLarge.includes(blob)).map(({ promptId }) => promptId)
+    if (stored.length + removed.length > 0) await liveTexts.replace(organisationId, stored, removed)
+    missing += part.length - stored.length - removed.length
+  }
   return missing
 }
 

@@ -1,43 +1,78 @@
-import { isDelivered } from '../delivery/settings.ts'
-import type { DeploymentStore } from '../deployments/deployment.ts'
-import { timedChanges } from '../history/change.ts'
+import type { LiveVersionOfPrompt } from '../delivery/live-text.ts'
+import { type DeliverySettings, isDelivered } from '../delivery/settings.ts'
 import { stateOf } from '../history/pull.ts'
-import { liveHistory, liveUntil } from '../impact/live/live-window.ts'
-import { lineOf } from '../impact/reading/vote-history.ts'
 import type { Prompt } from '../prompt.ts'
 import type { Store } from '../store.ts'
-import { day, hour, type Instant } from '../time.ts'
-import type { Arm } from './assignment.ts'
-import {
-  addVotes,
-  differenceOfTrial,
-  startEvidence,
-  type TrialEvidence,
-  verdictOfTrial,
-  votesUntilVerdict,
-} from './e-process.ts'
-import type { TrialFindings } from './findings.ts'
-import { type ArmCounts, hasShareMismatch } from './share-check.ts'
-import { emptyArms, type Trial, type TrialChange, type TrialEnding, type TrialEvent, type TrialVote } from './trial.ts'
+import { hour, type Instant, minute } from '../time.ts'
+import { armsOf, countVote, lookAt, startProgress } from './count-votes.ts'
+import type { StoredProgress, Trial, TrialChange, TrialEnding, TrialEvent } from './trial.ts'
+import type { TrialProgress, VotePosition } from './trial-progress.ts'
 
-export type TrialStores = Pick<Store, 'trials' | 'prompts' | 'history' | 'liveTexts' | 'repositories' | 'facts'> & {
-  deployments: Pick<DeploymentStore, 'line' | 'promptLine' | 'places'>
+export type TrialStores = Pick<Store, 'trials' | 'prompts' | 'liveTexts' | 'repositories' | 'facts'>
+
+// Trials are decided long before. Bounds the rows that are kept for one.
+export const maxVoters = 100_000
+// Bounds the memory and the time of a look. A voter with more votes than this delays the judging of that trial only.
+const pageSize = 2_000
+const maxPages = 10
+// A transaction that started earlier may be committed later.
+const overlapMs = 10_000
+// Votes may be sent days after they were cast.
+const searchEveryMs = hour
+// After a restore, and while git does not respond, texts can be missing for a moment.
+const maxLostMs = 10 * minute
+
+/** What all trials of an organisation are compared with. */
+export interface LiveSituation {
+  settings: DeliverySettings
+  live: Map<number, LiveVersionOfPrompt>
 }
 
-// Trials are decided long before. Bounds the memory and the time of a look.
-const maxVotes = 100_000
-// Those who vote soon after the start, or after a change of the share, may have been served before it.
-const settlingMs = hour
+export async function readSituation({ liveTexts }: TrialStores, organisationId: number): Promise<LiveSituation> {
+  const [settings, versions] = await Promise.all([
+    liveTexts.settings(organisationId),
+    liveTexts.versions(organisationId),
+  ])
+  return { settings, live: new Map(versions.map((version) => [version.promptId, version])) }
+}
 
-/** Looks at a trial: stores what its votes say, ends it if it is over or worse, and raises its share if a ramp is due. */
-export async function judgeTrial(stores: TrialStores, trial: Trial, now: Instant): Promise<Trial | null> {
+/** Looks at a trial: counts its new votes, ends it if it is over or worse, and raises its share if a ramp is due. */
+export async function judgeTrial(
+  stores: TrialStores,
+  situation: LiveSituation,
+  trial: Trial,
+  now: Instant,
+): Promise<Trial | null> {
   const prompts = await stores.prompts.withIds(
     trial.organisationId,
     trial.prompts.map(({ prompt }) => prompt.id),
   )
-  const ending = await endingOf(stores, trial, prompts)
+  const ending = await endingOf(stores, situation, trial, prompts)
   if (ending !== null) return stores.trials.change(trial, { ending }, ['stopped'], now)
-  const { findings, verdict, mismatch, votesAtShare } = await lookAt(stores, trial, prompts, now)
+  const started = (await stores.trials.progress(trial)) ?? (await start(stores, trial))
+  const { pinned, isNew } = await pinControls(stores, situation, trial)
+  if (isNew) started.progress.late ??= { at: now - minute, id: 0 }
+  const isLost = trial.prompts.some(({ prompt }) => !situation.live.has(prompt.id))
+  const { lostSince } = started.progress
+  started.progress.lostSince = isLost ? (lostSince ?? now) : null
+  if (isLost && now - (lostSince ?? now) >= maxLostMs) {
+    return stores.trials.change(trial, { ending: 'gone' }, ['stopped'], now)
+  }
+  // Another process has counted meanwhile: the next look continues with its counts.
+  const counted = await countVotes(stores, pinned, started, isNew || isLost !== (lostSince !== null), now)
+  if (counted === null) return trial
+  const exposures = await stores.trials.exposures(trial)
+  // Without new votes and exposures there is nothing new to say, and the range takes some milliseconds.
+  if (JSON.stringify(armsOf(counted, exposures)) === JSON.stringify(trial.findings?.arms)) return trial
+  return conclude(stores, trial, lookAt(trial, counted, exposures, now), now)
+}
+
+async function conclude(
+  { trials }: TrialStores,
+  trial: Trial,
+  { findings, verdict, mismatch, votesAtShare }: ReturnType<typeof lookAt>,
+  now: Instant,
+): Promise<Trial | null> {
   const change: TrialChange = { findings }
   const events: TrialEvent[] = []
   if (mismatch && !trial.mismatch) {
@@ -53,150 +88,108 @@ export async function judgeTrial(stores: TrialStores, trial: Trial, now: Instant
   }
   const next = nextShare(trial, votesAtShare)
   if (next !== null && !mismatch && verdict !== 'worse') change.share = next
-  if (events.length === 0 && change.share === undefined && isSame(findings, trial.findings)) return trial
-  return stores.trials.change(trial, change, events, now)
+  return trials.change(trial, change, events, now)
 }
 
 /** Why the trial is over; null if it is not. */
-async function endingOf(stores: TrialStores, trial: Trial, prompts: Prompt[]): Promise<TrialEnding | null> {
-  const { organisationId } = trial
-  const settings = await stores.liveTexts.settings(organisationId)
+async function endingOf(
+  stores: TrialStores,
+  { settings, live }: LiveSituation,
+  trial: Trial,
+  prompts: Prompt[],
+): Promise<TrialEnding | null> {
   const isGone = prompts.length < trial.prompts.length || prompts.some((prompt) => !isDelivered(settings, prompt))
   if (isGone || !settings.enabled) return 'gone'
+  const repository = await stores.repositories.find(trial.repositoryId)
+  if (repository === null || repository.disconnectedAt !== null) return 'gone'
   if (trial.prNumber !== null) {
-    const repository = await stores.repositories.find(trial.repositoryId)
-    const [pull] = repository === null ? [] : await stores.facts.pulls(repository, [trial.prNumber])
+    const [pull] = await stores.facts.pulls(repository, [trial.prNumber])
     const state = pull === undefined ? 'open' : stateOf(pull)
     if (state !== 'open') return state === 'merged' ? 'live' : 'closed'
   }
-  const live = new Map((await stores.liveTexts.versions(organisationId)).map(({ promptId, blob }) => [promptId, blob]))
-  return trial.prompts.every(({ prompt, blob }) => live.get(prompt.id) === blob) ? 'live' : null
+  return trial.prompts.every(({ prompt, blob }) => live.get(prompt.id)?.blob === blob) ? 'live' : null
 }
 
-interface Look {
-  findings: TrialFindings
-  verdict: ReturnType<typeof verdictOfTrial>
-  mismatch: boolean
-  /** Votes since the share was changed last. */
-  votesAtShare: number
-}
-
-async function lookAt(stores: TrialStores, trial: Trial, prompts: Prompt[], now: Instant): Promise<Look> {
-  const { organisationId, commitSha, startedAt } = trial
-  const controls = await liveVersions(stores, prompts, startedAt, now)
-  controls.delete(commitSha)
-  const [votes, exposures] = await Promise.all([
-    stores.trials.votes(
-      organisationId,
-      prompts.map(({ id }) => id),
-      [commitSha, ...controls],
-      startedAt,
-      maxVotes,
-    ),
-    stores.trials.exposures(trial),
-  ])
-  const counted = firstVotes(votes)
-  const armOf = ({ version }: TrialVote): Arm => (version === commitSha ? 'candidate' : 'control')
-  const evidence = startEvidence()
-  const arms = emptyArms(() => ({ exposures: 0, voters: 0, positive: 0 }))
-  const voters = new Map<number, ArmCounts>()
-  for (const vote of counted) {
-    const arm = armOf(vote)
-    const { share, from } = shareAt(trial, vote.createdAt)
-    arms[arm].voters++
-    if (vote.isPositive) arms[arm].positive++
-    addVote(evidence, share, arm, vote.isPositive)
-    if (vote.createdAt < from + settlingMs) continue
-    const counts = voters.get(share) ?? { share, control: 0, candidate: 0 }
-    counts[arm]++
-    voters.set(share, counts)
-  }
-  for (const { control, candidate } of exposures) {
-    arms.control.exposures += control
-    arms.candidate.exposures += candidate
-  }
-  const difference = differenceOfTrial(evidence)
-  const mismatch =
-    trial.mismatch || hasShareMismatch([...voters.values()]) || hasShareMismatch(exposures.map(countedOnce))
-  const verdict = verdictOfTrial(evidence)
-  const { from } = shareAt(trial, now)
-  return {
-    verdict,
-    mismatch,
-    votesAtShare: counted.filter(({ createdAt }) => createdAt >= from).length,
-    findings: {
-      judgedAt: now,
-      arms,
-      difference: difference?.difference ?? null,
-      interval: difference?.interval ?? null,
-      daysLeft: verdict === 'undecided' ? daysLeft(trial, evidence, difference?.difference ?? 0, counted, now) : null,
-    },
-  }
-}
-
-/** Everyone counts once: the arm of a second vote is no longer random. */
-function firstVotes(votes: TrialVote[]): TrialVote[] {
-  const seen = new Set<string>()
-  return votes.filter(({ voter }) => !seen.has(voter) && seen.add(voter))
-}
-
-function addVote(evidence: TrialEvidence, share: number, arm: Arm, isPositive: boolean): void {
-  const votes = emptyArms(() => ({ positive: 0, negative: 0 }))
-  votes[arm][isPositive ? 'positive' : 'negative'] = 1
-  addVotes(evidence, share, votes)
-}
-
-/**
- * Each process counts a unit once, so several may count the same one. Divided by the number of processes no unit weighs more than one,
- * and the check raises no more false alarms than promised: docs/decisions/0109.
- */
-function countedOnce({ share, control, candidate, sources }: ArmCounts & { sources: number }): ArmCounts {
-  return { share, control: control / sources, candidate: candidate / sources }
-}
-
-function shareAt({ shares }: Trial, at: Instant): { share: number; from: Instant } {
-  return shares.findLast(({ from }) => from <= at) ?? (shares[0] as Trial['shares'][number])
-}
-
-/** The commits that were live for one of the prompts since then. Votes name them. */
-async function liveVersions(
-  stores: TrialStores,
-  prompts: Prompt[],
-  since: Instant,
-  now: Instant,
-): Promise<Set<string>> {
-  const versions = new Set<string>()
-  for (const prompt of prompts) {
-    const [segments, landed] = await Promise.all([lineOf(stores, prompt), stores.history.landedChanges(prompt)])
-    for (const period of liveHistory(timedChanges(landed, now), segments).periods.values()) {
-      if ((liveUntil(period) ?? now) >= since) versions.add(period.change.commitSha)
-    }
-  }
-  return versions
-}
-
-/** At the traffic of the last day, or since the start if that is less. */
-function daysLeft(
+/** The live version may change while the trial runs. Votes name the commit that was delivered. */
+async function pinControls(
+  { trials }: TrialStores,
+  { live }: LiveSituation,
   trial: Trial,
-  evidence: TrialEvidence,
-  difference: number,
-  votes: TrialVote[],
+): Promise<{ pinned: Trial; isNew: boolean }> {
+  const added = new Map<number, string>()
+  const prompts = trial.prompts.map((part) => {
+    const commit = live.get(part.prompt.id)?.commitSha
+    if (commit === undefined || commit === trial.commitSha || part.controls.includes(commit)) return part
+    added.set(part.prompt.id, commit)
+    return { ...part, controls: [...part.controls, commit] }
+  })
+  const pinned = { ...trial, prompts }
+  if (added.size > 0) await trials.pinControls(pinned, [...added.keys()])
+  return { pinned, isNew: added.size > 0 }
+}
+
+async function start({ trials }: TrialStores, trial: Trial): Promise<StoredProgress> {
+  const progress = startProgress(trial, await trials.votesBefore(trial))
+  await trials.startProgress(trial, progress)
+  return { revision: 0, progress }
+}
+
+/** Counts the votes since the last look. Null if another process did. */
+async function countVotes(
+  { trials }: TrialStores,
+  trial: Trial,
+  { revision, progress }: StoredProgress,
+  isChanged: boolean,
   now: Instant,
-): number | null {
-  const since = Math.max(trial.startedAt, now - day)
-  const days = (now - since) / day
-  const recent = votes.filter(({ createdAt }) => createdAt >= since).length
-  const needed = votesUntilVerdict(evidence, shareAt(trial, now).share, difference)
-  if (needed === null || recent === 0 || days === 0) return null
-  return Math.round((10 * needed * days) / recent) / 10
+): Promise<TrialProgress | null> {
+  let saved = { revision, isUnsaved: isChanged }
+  const voters: string[] = []
+
+  /** Counts a page. Returns its last vote, and whether there are no more. */
+  async function count(after: VotePosition): Promise<{ last: VotePosition; isEnd: boolean }> {
+    const votes = await trials.votes(trial, after, pageSize)
+    const firsts = new Map(votes.toReversed().map((vote) => [vote.voter, vote]))
+    const known = firsts.size === 0 ? new Set<string>() : await trials.counted(trial, [...firsts.keys()])
+    const room = maxVoters - progress.arms.control.voters - progress.arms.candidate.voters
+    const fresh = votes.filter((vote) => firsts.get(vote.voter) === vote && !known.has(vote.voter)).slice(0, room)
+    for (const vote of fresh) countVote(progress, trial, vote, now)
+    voters.push(...fresh.map(({ voter }) => voter))
+    const { at, id } = votes.at(-1) ?? after
+    return { last: { at, id }, isEnd: votes.length < pageSize }
+  }
+
+  async function save(): Promise<boolean> {
+    const isSaved = await trials.saveProgress(trial, { revision: saved.revision, progress }, voters.splice(0))
+    saved = { revision: saved.revision + 1, isUnsaved: false }
+    return isSaved
+  }
+
+  const isFull = () => progress.arms.control.voters + progress.arms.candidate.voters >= maxVoters
+  for (let page = 0; page < maxPages && !isFull(); page++) {
+    const before = { ...progress.read, isAtEnd: progress.isAtEnd }
+    const isOverlap = page === 0 && progress.isAtEnd
+    const from = isOverlap ? { at: Math.max(trial.startedAt, progress.read.at - overlapMs), id: 0 } : progress.read
+    const { last, isEnd } = await count(from)
+    progress.isAtEnd = isEnd
+    // Only votes from before may be left of those that are read twice.
+    if (!isEnd || last.at >= progress.read.at) progress.read = last
+    const isMoved = before.at !== progress.read.at || before.id !== progress.read.id || before.isAtEnd !== isEnd
+    if ((voters.length > 0 || isMoved) && !(await save())) return null
+    if (isEnd) break
+  }
+  if (progress.late === null && now - progress.searchedAt >= searchEveryMs)
+    progress.late = { at: trial.startedAt, id: 0 }
+  if (progress.late !== null && !isFull()) {
+    const { last, isEnd } = await count(progress.late)
+    progress.late = isEnd ? null : last
+    if (isEnd) progress.searchedAt = now
+    saved.isUnsaved = true
+  }
+  if (saved.isUnsaved && !(await save())) return null
+  return progress
 }
 
 function nextShare({ state, ramp, share }: Trial, votesAtShare: number): number | null {
   if (state !== 'running' || ramp === null || votesAtShare < ramp.votes) return null
   return ramp.shares.find((next) => next > share) ?? null
-}
-
-/** Whether nothing but the time has changed, and the days that are left with it. */
-function isSame(findings: TrialFindings, before: TrialFindings | null): boolean {
-  return before !== null && JSON.stringify(findings.arms) === JSON.stringify(before.arms)
 }

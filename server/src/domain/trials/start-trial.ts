@@ -3,19 +3,25 @@ import type { Actor } from '../access/audit.ts'
 import { maxDeliveredBytes } from '../delivery/live-text.ts'
 import { deliveryIsOff, isDelivered } from '../delivery/settings.ts'
 import { DomainError, invalidField } from '../errors.ts'
+import { stateOf } from '../history/pull.ts'
 import { matchesPromptGlob, type Prompt } from '../prompt.ts'
 import { findPrompt } from '../prompt-reference.ts'
 import type { Repository } from '../repositories/repository.ts'
-import type { RepositoryService } from '../repositories/repository-service.ts'
+import type { Candidate, RepositoryService } from '../repositories/repository-service.ts'
 import type { Store } from '../store.ts'
 import type { Instant } from '../time.ts'
 import { generateTrialId, type Ramp, type Trial, validRamp, validShare } from './trial.ts'
 
-/** What to try, and on how many. */
-export interface TrialRequest {
+/** What to try. */
+export interface CandidateRequest {
   pull: number | null
+  /** A full hash. With a pull request, the head that was reviewed. */
   commit: string | null
   repositoryId: number | null
+}
+
+/** What to try, and on how many. */
+export interface TrialRequest extends CandidateRequest {
   /** IDs, names or paths; null for all prompts that the commits change. */
   prompts: string[] | null
   share: number | null
@@ -29,9 +35,10 @@ export interface Starter {
   name: string
 }
 
-type Stores = Pick<Store, 'repositories' | 'prompts' | 'liveTexts' | 'trials'>
+type Stores = Pick<Store, 'repositories' | 'prompts' | 'liveTexts' | 'trials' | 'facts'>
 
 export const maxTrialPrompts = 100
+const maxListed = 20
 
 /** Starts a trial. What is served is copied now, so that nothing that happens to the branch later matters. */
 export async function startTrial(
@@ -44,10 +51,11 @@ export async function startTrial(
   const { organisationId } = access
   const ramp = request.ramp === null ? null : validRamp(request.ramp)
   const share = shareOf(request, ramp)
-  const repository = await repositoryOf(stores, organisationId, request.repositoryId)
+  const repository = await repositoryOf(stores, access, request)
   const settings = await stores.liveTexts.settings(organisationId)
   if (!settings.enabled) throw deliveryIsOff()
   const candidate = await candidateOf(repositories, repository, request)
+  checkReviewed(request, candidate)
   const { commitSha } = candidate
   const versions = new Map((await stores.liveTexts.versions(organisationId)).map((live) => [live.promptId, live]))
   const wanted = await promptsOf(stores, access, repository, request.prompts)
@@ -77,7 +85,8 @@ export async function startTrial(
     const blob = blobs.get(prompt.id)
     if (blob === undefined) return []
     const text = texts.get(blob)
-    if (text !== undefined) return [{ prompt, blob, text }]
+    const { commitSha: control } = versions.get(prompt.id) as { commitSha: string }
+    if (text !== undefined) return [{ prompt, blob, text, controls: [control] }]
     const why = tooLarge.includes(blob) ? 'is too large or no text' : 'cannot be read from git'
     throw invalidField('prompts', `cannot be tried: the text of ${prompt.name} in ${short(commitSha)} ${why}`)
   })
@@ -99,37 +108,96 @@ function shareOf({ share }: TrialRequest, ramp: Ramp | null): number {
   return validShare('share', share)
 }
 
-async function repositoryOf({ repositories }: Stores, organisationId: number, id: number | null): Promise<Repository> {
-  const all = (await repositories.list(organisationId)).filter(({ disconnectedAt }) => disconnectedAt === null)
-  if (id !== null) {
-    const found = all.find((repository) => repository.id === id)
+/** The repository that is meant. Without an ID, it is the only one, or the only one with such a pull request. */
+async function repositoryOf(
+  { repositories, facts, prompts }: Stores,
+  { organisationId, prompts: glob }: Starter['access'],
+  { repositoryId, pull }: CandidateRequest,
+): Promise<Repository> {
+  const connected = (await repositories.list(organisationId)).filter(({ disconnectedAt }) => disconnectedAt === null)
+  const ofKey =
+    glob === null ? null : (await prompts.list(organisationId)).filter((each) => matchesPromptGlob(glob, each))
+  // For a limited key, a repository without a prompt that it may see does not exist.
+  const all = connected.filter(({ id }) => ofKey === null || ofKey.some((prompt) => prompt.repositoryId === id))
+  if (repositoryId !== null) {
+    const found = all.find((repository) => repository.id === repositoryId)
     if (found === undefined) throw invalidField('repositoryId', 'must be the ID of a connected repository')
     return found
   }
   const [only, another] = all
   if (only === undefined) throw new DomainError('conflict', 'No repository is connected.')
-  if (another !== undefined)
-    throw invalidField('repositoryId', 'is required, because several repositories are connected')
-  return only
+  if (another === undefined) return only
+  const having: Repository[] = []
+  for (const repository of all) {
+    const [found] = pull === null ? [] : await facts.pulls(repository, [pull])
+    if (found !== undefined && stateOf(found) === 'open') having.push(repository)
+  }
+  const [one, more] = having
+  if (one !== undefined && more === undefined) return one
+  const listed = (having.length === 0 ? all : having).slice(0, maxListed).map(({ id, url }) => `${id} (${url})`)
+  throw invalidField('repositoryId', `is required, because several repositories are connected: ${listed.join(', ')}`)
 }
 
+/** The commit to try. Throws unless someone with write access pushed it to a branch, or the starter names its pull request. */
 async function candidateOf(
   repositories: Pick<RepositoryService, 'candidate'>,
   repository: Repository,
-  { pull, commit }: TrialRequest,
-) {
-  if (pull !== null && commit !== null) throw invalidField('commit', 'must be left out with pull')
+  { pull, commit }: CandidateRequest,
+): Promise<Candidate> {
   if (pull === null && commit === null) throw invalidField('pull', 'is required, or commit')
-  const found = await repositories.candidate(repository.id, pull ?? (commit as string).toLowerCase())
-  switch (found) {
-    case 'unknown':
-      if (pull === null) throw invalidField('commit', `is unknown in ${repository.url}`)
-      throw invalidField('pull', `is unknown in ${repository.url}`)
-    case 'closed':
-      throw invalidField('pull', 'is merged or closed already')
-    default:
-      return found
+  const reviewed = commit?.toLowerCase() ?? null
+  // Anyone can open a pull request whose commit begins with given digits.
+  if (reviewed !== null && !/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(reviewed)) {
+    throw invalidField('commit', 'must be a full hash of 40 or 64 digits')
   }
+  const found = await repositories.candidate(repository.id, pull ?? (reviewed as string))
+  const named = pull === null ? 'commit' : 'pull'
+  if (found === 'unknown') throw invalidField(named, `is unknown in ${repository.url}`)
+  if (found === 'closed') throw invalidField('pull', 'is merged or closed already')
+  if ('unreadable' in found) {
+    throw invalidField(named, `cannot be read from ${repository.url}: ${found.unreadable}. Retry later`)
+  }
+  if (pull === null) {
+    if (found.isOwnBranch || found.isMerged) return found
+    throw invalidField(
+      'commit',
+      `must be the head of a branch of ${repository.url}, or on its default branch. For a pull request, give its number as pull too`,
+    )
+  }
+  if (reviewed !== null && reviewed !== found.commitSha) {
+    throw invalidField('commit', `is not the head of pull request ${pull}, which is ${found.commitSha} now`)
+  }
+  return found
+}
+
+/** The head of a fork's branch can change between the review and the start, so the reviewer names it. */
+function checkReviewed({ pull, commit }: CandidateRequest, { isOwnBranch }: Candidate): void {
+  if (pull === null || commit !== null || isOwnBranch) return
+  throw invalidField(
+    'commit',
+    `is required, because pull request ${pull} comes from a fork, whose owner can push at any time. Give the commit that you reviewed`,
+  )
+}
+
+/** What a trial would serve now. */
+export interface Preview {
+  repository: Repository
+  candidate: Candidate
+  /** Those that the commits change, as far as the key may see them. */
+  prompts: Prompt[]
+}
+
+/** Shows what a trial would serve, so that it can be reviewed and named. */
+export async function previewCandidate(
+  stores: Stores,
+  repositories: Pick<RepositoryService, 'candidate'>,
+  request: CandidateRequest,
+  access: Starter['access'],
+): Promise<Preview> {
+  const repository = await repositoryOf(stores, access, request)
+  const candidate = await candidateOf(repositories, repository, request)
+  const all = await promptsOf(stores, access, repository, null)
+  return { repository, candidate, prompts: all.filter(({ path }) => candidate.changed.includes(path as string)) }
 }
 
 /** The prompts with a file in the repository that the starter may try. */

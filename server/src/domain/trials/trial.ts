@@ -3,9 +3,12 @@ import { DomainError, invalidField } from '../errors.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import { randomBase62 } from '../random.ts'
+import type { Tally } from '../signals/tally.ts'
 import type { Instant } from '../time.ts'
 import type { Arm } from './assignment.ts'
 import type { TrialFindings } from './findings.ts'
+import type { PendingLabel } from './label.ts'
+import type { TrialProgress, VotePosition } from './trial-progress.ts'
 
 export const trialStates = ['running', 'paused', 'ended'] as const
 
@@ -58,6 +61,8 @@ export interface TrialPrompt {
   prompt: Pick<Prompt, 'id' | 'publicId' | 'name'>
   /** The ID of the candidate's text in git. */
   blob: string
+  /** The commits of the live text since the trial started. Votes that name one of them are those of the live version. */
+  controls: string[]
 }
 
 export interface NewTrial
@@ -75,6 +80,8 @@ export interface ServedTrial {
   commitSha: string
   promptId: number
   blob: string
+  /** The bytes of its text. */
+  size: number
 }
 
 export interface Exposures extends Record<Arm, number> {
@@ -83,12 +90,21 @@ export interface Exposures extends Record<Arm, number> {
 }
 
 /** A vote that counts for a trial. */
-export interface TrialVote {
+export interface TrialVote extends VotePosition {
   voter: string
   isPositive: boolean
   version: string
-  createdAt: Instant
+  /** Null unless it was asked for. */
+  metadata: string | null
 }
+
+export interface StoredProgress {
+  /** Counts the times it was saved. */
+  revision: number
+  progress: TrialProgress
+}
+
+type TrialKey = Pick<Trial, 'organisationId' | 'id'>
 
 export interface TrialChange {
   state?: TrialState
@@ -100,8 +116,14 @@ export interface TrialChange {
   findings?: TrialFindings
 }
 
+/** What a trial may have been of. */
+export interface ChangeOfTrial {
+  commitSha: string
+  prNumber: number | null
+}
+
 export interface TrialStore {
-  /** Throws `trialRuns` if a prompt has a trial already. */
+  /** Throws `TrialRunsError` if a prompt has a trial already, and `tooManyTrials` if the organisation has too many. */
   start(trial: NewTrial, by: Actor): Promise<Trial>
   find(organisationId: number, id: string): Promise<Trial | null>
   /** Newest first: those of the prompt, or all, unless one of their prompts is not visible. */
@@ -112,11 +134,8 @@ export interface TrialStore {
     state: TrialState | null,
     request: PageRequest,
   ): Promise<{ trials: Trial[]; totalCount: number }>
-  /** The last trial of this commit, or of this pull request, on the prompt. */
-  ofChange(
-    prompt: Pick<Prompt, 'id' | 'organisationId'>,
-    change: { commitSha: string; prNumber: number | null; repositoryId: number | null },
-  ): Promise<Trial | null>
+  /** The trials of these commits, or of these pull requests, on the prompt, newest first. */
+  ofChanges(prompt: Pick<Prompt, 'id' | 'organisationId'>, changes: readonly ChangeOfTrial[]): Promise<Trial[]>
   /** The trials that run or are paused: in one organisation, or in all. */
   active(organisationId: number | null): Promise<Trial[]>
   /**
@@ -125,22 +144,37 @@ export interface TrialStore {
    */
   change(trial: Trial, change: TrialChange, events: TrialEvent[], at: Instant, by?: Actor): Promise<Trial | null>
   served(organisationId: number): Promise<ServedTrial[]>
-  /** The candidate's texts of these trials, by trial and prompt. */
-  texts(organisationId: number, trialIds: string[]): Promise<{ trialId: string; promptId: number; text: string }[]>
+  /** The candidate's texts of these trials and prompts. */
+  texts(
+    organisationId: number,
+    trialIds: string[],
+    promptIds: number[],
+  ): Promise<{ trialId: string; promptId: number; text: string }[]>
   /** Keeps the largest counts of a source. Unknown trials are ignored. */
   recordExposures(organisationId: number, source: string, exposures: Exposures[]): Promise<void>
   /** The sums over all sources, by share, and how many sources there are. */
-  exposures(
-    trial: Pick<Trial, 'organisationId' | 'id'>,
-  ): Promise<(Record<Arm, number> & { share: number; sources: number })[]>
-  /** The votes on these prompts since then that name a voter and one of these versions, in the order of time. */
-  votes(
-    organisationId: number,
-    promptIds: number[],
-    versions: string[],
-    since: Instant,
-    limit: number,
-  ): Promise<TrialVote[]>
+  exposures(trial: TrialKey): Promise<(Record<Arm, number> & { share: number; sources: number })[]>
+  /** The first votes after a position that name a voter and a version of the trial, in the order of time. */
+  votes(trial: Trial, after: VotePosition, limit: number, options?: { withMetadata: boolean }): Promise<TrialVote[]>
+  /** The last votes on the live versions before the trial started, up to 100. */
+  votesBefore(trial: Trial): Promise<Tally>
+  /** Stores the controls of these prompts. */
+  pinControls(trial: Trial, promptIds: number[]): Promise<void>
+  /** Null if nothing was counted yet, or if a signal was deleted since. */
+  progress(trial: TrialKey): Promise<StoredProgress | null>
+  /** Starts to count from the beginning. */
+  startProgress(trial: TrialKey, progress: TrialProgress): Promise<void>
+  /** Stores the counts, and whose votes were added. False if another process has saved since, or the trial has ended. */
+  saveProgress(trial: TrialKey, stored: StoredProgress, voters: string[]): Promise<boolean>
+  /** Those of the voters whose votes are counted already. */
+  counted(trial: TrialKey, voters: string[]): Promise<Set<string>>
+  /** Labels to act upon. Organisations take turns. */
+  dueLabels(now: Instant, limit: number): Promise<PendingLabel[]>
+  /** Stores which trial the label has now, and when to act upon it again; null if that is done. */
+  finishLabel(label: PendingLabel, trialId: string | null, dueAt: Instant | null): Promise<void>
+  /** Makes the owner the only process that judges trials, until then. False if another one is. */
+  claimJudging(owner: string, now: Instant, until: Instant): Promise<boolean>
+  releaseJudging(owner: string): Promise<void>
 }
 
 /** What people are told about a trial. */
@@ -186,8 +220,23 @@ export class TrialRunsError extends DomainError {
   }
 }
 
+/** Each one is looked at every few seconds. */
+export const maxActiveTrials = 20
+
+export function tooManyTrials(): DomainError {
+  return new DomainError(
+    'conflict',
+    `This organisation already has ${maxActiveTrials} trials that run or are paused, the most it may have. End one first.`,
+  )
+}
+
 export function trialEnded(id: string): DomainError {
   return new DomainError('conflict', `Trial ${id} has ended. Start a new one.`)
+}
+
+/** Whether a key that sees only these prompts may read the trial; null for all prompts. */
+export function isVisibleTrial({ prompts }: Pick<Trial, 'prompts'>, visible: readonly number[] | null): boolean {
+  return visible === null || prompts.every(({ prompt }) => visible.includes(prompt.id))
 }
 
 /** The share that units are assigned by now. */

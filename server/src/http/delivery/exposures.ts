@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import { hour } from '../../domain/time.ts'
 import { type Arm, positionOf } from '../../domain/trials/assignment.ts'
 import type { Exposures, ServedTrial, TrialStore } from '../../domain/trials/trial.ts'
 
 const flushAfterMs = 10_000
-// Further units of a trial are served, but not counted.
-const maxUnits = 100_000
-const maxTrials = 1_000
+// Further units are served, but not counted. Each takes about 40 bytes.
+const maxUnits = { ofTrial: 100_000, ofOrganisation: 200_000, ofAll: 1_000_000 }
+// What a trial takes before its first unit, in units.
+const unitsForTrial = 25
+const maxShares = 100
+// A trial that no unit asked for since has probably ended.
+const forgetAfterMs = hour
 
 interface Counted {
   organisationId: number
@@ -14,44 +19,89 @@ interface Counted {
   units: Set<number>
   byShare: Map<number, Exposures>
   isChanged: boolean
+  usedAt: number
 }
 
 /** Counts the units that this process chose a text for, and reports them like a client. */
-export function createExposureCounter(trials: Pick<TrialStore, 'recordExposures'>, log: Pick<Logger, 'warn'>) {
+export function createExposureCounter(
+  trials: Pick<TrialStore, 'recordExposures'>,
+  log: Pick<Logger, 'warn'>,
+  limits = maxUnits,
+) {
   const source = randomUUID()
   const counted = new Map<string, Counted>()
+  const unitsOf = new Map<number, number>()
+  let unitsOfAll = 0
   let timer: NodeJS.Timeout | undefined
+  let flushing = Promise.resolve()
 
-  async function flush(): Promise<void> {
+  function scheduleFlush(): void {
+    timer ??= setTimeout(flush, flushAfterMs).unref()
+  }
+
+  function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    for (const each of counted.values()) {
-      if (!each.isChanged) continue
-      each.isChanged = false
-      await trials
-        .recordExposures(each.organisationId, source, [...each.byShare.values()])
-        .catch((error) => log.warn({ err: error }, 'could not store exposures, retrying with the next ones'))
+    flushing = flushing.then(flushChanged)
+    return flushing
+  }
+
+  async function flushChanged(): Promise<void> {
+    forgetUnused()
+    const changed = [...counted.values()].filter(({ isChanged }) => isChanged)
+    for (const [organisationId, ofOrganisation] of Map.groupBy(changed, (each) => each.organisationId)) {
+      for (const each of ofOrganisation) each.isChanged = false
+      const exposures = ofOrganisation.flatMap(({ byShare }) => [...byShare.values()])
+      try {
+        await trials.recordExposures(organisationId, source, exposures)
+      } catch (error) {
+        log.warn({ err: error }, 'could not store exposures, retrying in a moment')
+        for (const each of ofOrganisation) each.isChanged = true
+        scheduleFlush()
+      }
+    }
+  }
+
+  function occupy(organisationId: number, units: number): void {
+    unitsOfAll += units
+    const left = (unitsOf.get(organisationId) ?? 0) + units
+    if (left === 0) unitsOf.delete(organisationId)
+    else unitsOf.set(organisationId, left)
+  }
+
+  function forgetUnused(): void {
+    const now = performance.now()
+    for (const [id, { organisationId, units, isChanged, usedAt }] of counted) {
+      if (isChanged || now - usedAt < forgetAfterMs) continue
+      counted.delete(id)
+      occupy(organisationId, -units.size - unitsForTrial)
     }
   }
 
   return {
     flush,
     count(organisationId: number, { id, share }: ServedTrial, unit: string, arm: Arm): void {
-      let ofTrial = counted.get(id)
-      if (ofTrial === undefined) {
-        // Trials that ended long ago go first.
-        if (counted.size >= maxTrials) counted.delete(counted.keys().next().value as string)
-        ofTrial = { organisationId, units: new Set(), byShare: new Map(), isChanged: false }
-        counted.set(id, ofTrial)
-      }
+      const now = performance.now()
+      const known = counted.get(id)
       const position = positionOf(id, unit)
-      if (ofTrial.units.has(position) || ofTrial.units.size >= maxUnits) return
+      if (known !== undefined) {
+        known.usedAt = now
+        if (known.units.has(position) || known.units.size >= limits.ofTrial) return
+        if (known.byShare.size >= maxShares && !known.byShare.has(share)) return
+      }
+      const hasRoom = unitsOfAll < limits.ofAll && (unitsOf.get(organisationId) ?? 0) < limits.ofOrganisation
+      // Also where nothing is counted, because that forgets trials.
+      scheduleFlush()
+      if (!hasRoom) return
+      const ofTrial = known ?? { organisationId, units: new Set(), byShare: new Map(), isChanged: false, usedAt: now }
+      if (known === undefined) occupy(organisationId, unitsForTrial)
+      counted.set(id, ofTrial)
+      occupy(organisationId, 1)
       ofTrial.units.add(position)
       const exposures = ofTrial.byShare.get(share) ?? { trial: id, share, control: 0, candidate: 0 }
       exposures[arm]++
       ofTrial.byShare.set(share, exposures)
       ofTrial.isChanged = true
-      timer ??= setTimeout(flush, flushAfterMs).unref()
     },
   }
 }

@@ -10,12 +10,13 @@ import { invalidField } from '../../domain/errors.ts'
 import { validGlob } from '../../domain/glob.ts'
 import { isLongerThan } from '../../domain/text.ts'
 import { armOf } from '../../domain/trials/assignment.ts'
+import { json, send } from '../answer.ts'
 import { acceptedEncoding } from '../console/accepted-encoding.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { lastValue, type Query } from '../parameters.ts'
 import { route } from '../route.ts'
-import { createDeliveryDocuments } from './documents.ts'
+import { createDeliveryDocuments, documentEncodings, documentHeaders, unchangedAnswer } from './documents.ts'
 import { createExposureCounter } from './exposures.ts'
 
 /** Texts of prompts for applications. */
@@ -25,15 +26,20 @@ export function deliveryRoutes({ store, clock, log }: Context) {
 
   return async (app: FastifyInstance) => {
     app.addHook('onClose', exposures.flush)
-    route(app, operations.getDelivery, async ({ access, query, headers }, reply) => {
-      const glob = lastValue((query as Query).prompts)
-      const document = await documents.get(access, glob === undefined ? null : validGlob('prompts', glob))
-      const { etag } = document
-      reply.headers({ etag, vary: 'Accept-Encoding', 'cache-control': 'private, no-cache' })
-      if (headers['if-none-match'] === etag) return reply.status(304).send()
-      const encoding = acceptedEncoding(headers['accept-encoding'])
+    route(app, operations.getDelivery, async (request, reply) => {
+      const { access, query, headers } = request
+      const prompts = lastValue((query as Query).prompts)
+      const glob = prompts === undefined ? null : validGlob('prompts', prompts)
+      const current = await documents.etag(access, glob)
+      if (headers['if-none-match'] === current) {
+        app.shortPath?.rememberDocument(request.raw, access, current, request.cacheGeneration)
+        return send(reply, unchangedAnswer(current))
+      }
+      await app.loadShedder.becomeHeavy(request)
+      const encoding = acceptedEncoding(headers['accept-encoding'], documentEncodings)
+      const { etag, bytes } = await documents.get(access, glob, encoding)
       if (encoding !== null) reply.header('content-encoding', encoding)
-      return reply.type('application/json; charset=utf-8').send(await document.bytes(encoding))
+      return send(reply, { status: 200, headers: { ...documentHeaders(etag), ...json }, body: bytes })
     })
 
     route(app, operations.getPromptText, async ({ prompt, query }, reply): Promise<{ data: ChosenTextBody }> => {
@@ -52,8 +58,8 @@ export function deliveryRoutes({ store, clock, log }: Context) {
       const arm = armOf(trial.id, unit, trial.share)
       exposures.count(organisationId, trial, unit, arm)
       const isCandidate = arm === 'candidate'
-      const texts = isCandidate ? await store.trials.texts(organisationId, [trial.id]) : []
-      const candidate = texts.find(({ promptId }) => promptId === prompt.id)?.text ?? live.text
+      const texts = isCandidate ? await store.trials.texts(organisationId, [trial.id], [prompt.id]) : []
+      const candidate = texts[0]?.text ?? live.text
       const chosen = isCandidate
         ? { version: trial.commitSha, text: candidate }
         : { version: live.commitSha, text: live.text }

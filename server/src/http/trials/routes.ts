@@ -8,15 +8,17 @@ import {
 import type { Access } from '../../domain/access/api-key.ts'
 import { invalid } from '../../domain/errors.ts'
 import { findPrompt } from '../../domain/prompt-reference.ts'
-import { startTrial } from '../../domain/trials/start-trial.ts'
-import { type Trial, trialEnded, trialStates, validShare } from '../../domain/trials/trial.ts'
+import { previewCandidate, startTrial } from '../../domain/trials/start-trial.ts'
+import { isVisibleTrial, type Trial, trialEnded, trialStates, validShare } from '../../domain/trials/trial.ts'
+import { segmentsOfTrial } from '../../domain/trials/trial-segments.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
+import { checkDeclared, segmentParameter } from '../impact/segment-parameter.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
-import { enumParameter, lastValue, publicIdParameter, type Query } from '../parameters.ts'
+import { enumParameter, integerParameter, lastValue, publicIdParameter, type Query } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { visiblePrompts } from '../visible-prompts.ts'
-import { toTrialBody } from './body.ts'
+import { pullUrlOf, toSegmentsBody, toTrialBody } from './body.ts'
 
 /** Pull requests that some users get before they are merged. */
 export function trialRoutes({ store, repositories, clock }: Context) {
@@ -25,13 +27,11 @@ export function trialRoutes({ store, repositories, clock }: Context) {
     const id = publicIdParameter('trl', (params as { trial_id: string }).trial_id)
     const trial = await store.trials.find(access.organisationId, id)
     const visible = await visiblePrompts(store.prompts, access)
-    if (trial === null || !isVisible(trial, visible)) throw notFound()
+    if (trial === null || !isVisibleTrial(trial, visible)) throw notFound()
     return trial
   }
 
-  function isVisible({ prompts }: Trial, visible: number[] | null): boolean {
-    return prompts.every(({ prompt }) => visible?.includes(prompt.id) ?? true)
-  }
+  const toBody = async (trial: Trial) => toTrialBody(trial, await store.repositories.find(trial.repositoryId))
 
   return async (app: FastifyInstance) => {
     route(app, operations.startTrial, async ({ access, body }, reply) => {
@@ -52,7 +52,7 @@ export function trialRoutes({ store, repositories, clock }: Context) {
         { access, by: access, name: key?.name ?? 'unknown' },
         clock(),
       )
-      return reply.status(201).send({ data: toTrialBody(trial) })
+      return reply.status(201).send({ data: await toBody(trial) })
     })
 
     route(app, operations.listTrials, async ({ access, query }, reply) => {
@@ -69,13 +69,41 @@ export function trialRoutes({ store, repositories, clock }: Context) {
         state,
         request,
       )
-      const page = renderPage(trials.map(toTrialBody), request, totalCount)
+      const page = renderPage(await Promise.all(trials.map(toBody)), request, totalCount)
       return reply.type('application/json; charset=utf-8').send(page)
     })
 
-    route(app, operations.getTrial, async ({ access, params }) => ({
-      data: toTrialBody(await findTrial(access, params)),
-    }))
+    route(app, operations.getTrialCandidate, async ({ access, query: given }) => {
+      const query = given as Query
+      const request = {
+        pull: integerParameter(query, 'pull'),
+        commit: lastValue(query.commit) ?? null,
+        repositoryId: integerParameter(query, 'repository_id'),
+      }
+      const { repository, candidate, prompts } = await previewCandidate(store, repositories, request, access)
+      return {
+        data: {
+          repository_id: repository.id,
+          pr_number: request.pull,
+          pr_url: pullUrlOf(repository, request.pull),
+          commit_sha: candidate.commitSha,
+          from_fork: !candidate.isOwnBranch && !candidate.isMerged,
+          prompts: prompts.map(({ publicId, name }) => ({ id: publicId, name })),
+        },
+      }
+    })
+
+    route(app, operations.getTrial, async ({ access, params, query }) => {
+      const trial = await findTrial(access, params)
+      const by = segmentParameter(query as Query)
+      if (by === null) return { data: await toBody(trial) }
+      const ids = trial.prompts.map(({ prompt }) => prompt.id)
+      for (const prompt of await store.prompts.withIds(access.organisationId, ids)) {
+        checkDeclared(by, await store.segments.ofPrompt(prompt))
+      }
+      const segments = toSegmentsBody(await segmentsOfTrial(store.trials, trial, by))
+      return { data: { ...(await toBody(trial)), segments } }
+    })
 
     route(
       app,
@@ -92,7 +120,7 @@ export function trialRoutes({ store, repositories, clock }: Context) {
         }
         const changed = await store.trials.change(trial, change, isEnd ? ['stopped'] : [], clock(), access)
         if (changed === null) throw trialEnded(trial.id)
-        return { data: toTrialBody(changed) }
+        return { data: await toBody(changed) }
       },
       beforeBody(({ access, params }) => findTrial(access, params)),
     )
@@ -107,7 +135,7 @@ export function trialRoutes({ store, repositories, clock }: Context) {
       // Of other trials, and of shares that were never served, there is nothing to count.
       const counted = valid.filter(({ trial: id, share }) => {
         const trial = active.find((each) => each.id === id)
-        return trial?.shares.some((served) => served.share === share) && isVisible(trial, visible)
+        return trial?.shares.some((served) => served.share === share) && isVisibleTrial(trial, visible)
       })
       await store.trials.recordExposures(access.organisationId, source, counted)
       return reply.status(204).send()

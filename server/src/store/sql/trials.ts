@@ -2,6 +2,7 @@ import type { Actor, AuditAction, AuditDetails } from '../../domain/access/audit
 import { pageOffset } from '../../domain/page.ts'
 import type { Instant } from '../../domain/time.ts'
 import {
+  maxActiveTrials,
   type NewTrial,
   type Ramp,
   type ServedShare,
@@ -11,13 +12,15 @@ import {
   TrialRunsError,
   type TrialState,
   type TrialStore,
+  tooManyTrials,
   trialEnded,
 } from '../../domain/trials/trial.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
 import { fromMillionths, toMillionths } from './millionths.ts'
-import { openNoticeOf } from './notice-changes.ts'
-import { lockOrganisation } from './organisations.ts'
+import { endNoticesOf, openNoticeOf } from './notice-changes.ts'
+import { lockOrganisation, requireRoom } from './organisations.ts'
+import { sqlTrialLabels } from './trial-labels.ts'
 
 // A process counts for itself, so this is how many processes count.
 const maxSources = 100_000
@@ -26,7 +29,7 @@ export function sqlTrials(database: Database): TrialStore {
   async function withPrompts(rows: Row[]): Promise<Trial[]> {
     if (rows.length === 0) return []
     const prompts = await database.rows(
-      `select t.organisation_id, t.trial_id, t.blob, p.id, p.public_id, p.name from trial_prompts t
+      `select t.organisation_id, t.trial_id, t.blob, t.controls, p.id, p.public_id, p.name from trial_prompts t
        join prompts p on p.organisation_id = t.organisation_id and p.id = t.prompt_id
        where ${database.inJsonArray('t.organisation_id', 'bigint')} and ${database.inJsonArray('t.trial_id', 'text')}
        order by p.name, p.id`,
@@ -66,12 +69,14 @@ export function sqlTrials(database: Database): TrialStore {
            select 1 from trial_prompts where organisation_id = ? and active = 1 and ${database.inJsonArray('prompt_id', 'bigint')})`,
         [organisationId, JSON.stringify(promptIds)],
       )
+      const active = `trials where organisation_id = ? and state in ('running', 'paused')`
       const taken = new Error('taken')
       try {
         await database.writeAndInvalidate([
           // Concurrent requests must not start two trials on one prompt.
           lockOrganisation(organisationId),
           { ...isFree, orThrow: () => taken },
+          requireRoom(maxActiveTrials, active, [organisationId], tooManyTrials),
           insertTrial(trial, by),
           ...insertPrompts(database, trial),
           openNoticeOf(organisationId, 'trial', `${id}/started`, startedAt),
@@ -118,15 +123,19 @@ export function sqlTrials(database: Database): TrialStore {
       return { trials: await withPrompts(rows), totalCount: requireRow(counts).count as number }
     },
 
-    async ofChange({ organisationId, id: promptId }, { commitSha, prNumber, repositoryId }) {
+    async ofChanges({ organisationId, id: promptId }, changes) {
       const rows = await database.rows(
         `select * from trials where organisation_id = ?
            and trial_id in (select p.trial_id from trial_prompts p where p.organisation_id = ? and p.prompt_id = ?)
-           and (commit_sha = ? or (repository_id = ? and pr_number = ?))
-         order by started_at desc, trial_id desc limit 1`,
-        [organisationId, organisationId, promptId, commitSha, repositoryId, prNumber],
+           and (${database.inJsonArray('commit_sha', 'text')} or ${database.inJsonArray('pr_number', 'bigint')})
+         order by started_at desc, trial_id desc limit ${maxOfChanges}`,
+        [
+          ...[organisationId, organisationId, promptId],
+          JSON.stringify(changes.map(({ commitSha }) => commitSha)),
+          JSON.stringify(changes.flatMap(({ prNumber }) => prNumber ?? [])),
+        ],
       )
-      return (await withPrompts(rows))[0] ?? null
+      return withPrompts(rows)
     },
 
     async active(organisationId) {
@@ -176,12 +185,15 @@ export function sqlTrials(database: Database): TrialStore {
           ...(ending === null
             ? []
             : [
-                statement('update trial_prompts set active = null where organisation_id = ? and trial_id = ?', [
-                  organisationId,
-                  id,
-                ]),
+                // What was served is not needed any more, and neither is who voted.
+                statement(
+                  `update trial_prompts set active = null, text = '' where organisation_id = ? and trial_id = ?`,
+                  [organisationId, id],
+                ),
+                ...forgetProgress(organisationId, id),
               ]),
           ...events.map((event) => openNoticeOf(organisationId, 'trial', `${id}/${event}`, at)),
+          ...(ending === null ? [] : [endNoticesOf(organisationId, 'trial', id, at)]),
           ...(by === undefined
             ? []
             : [audit(trial, ending === null ? 'trial.changed' : 'trial.ended', at, by, details)]),
@@ -205,7 +217,7 @@ export function sqlTrials(database: Database): TrialStore {
 
     async served(organisationId) {
       const rows = await database.rows(
-        `select t.trial_id, t.share, t.commit_sha, p.prompt_id, p.blob from trials t
+        `select t.trial_id, t.share, t.commit_sha, p.prompt_id, p.blob, octet_length(p.text) as size from trials t
          join trial_prompts p on p.organisation_id = t.organisation_id and p.trial_id = t.trial_id
          where t.organisation_id = ? and t.state = 'running' and t.share > 0 and p.active = 1`,
         [organisationId],
@@ -216,14 +228,15 @@ export function sqlTrials(database: Database): TrialStore {
         commitSha: row.commit_sha as string,
         promptId: row.prompt_id as number,
         blob: row.blob as string,
+        size: row.size as number,
       }))
     },
 
-    async texts(organisationId, trialIds) {
+    async texts(organisationId, trialIds, promptIds) {
       const rows = await database.rows(
-        `select trial_id, prompt_id, text from trial_prompts
-         where organisation_id = ? and ${database.inJsonArray('trial_id', 'text')}`,
-        [organisationId, JSON.stringify(trialIds)],
+        `select trial_id, prompt_id, text from trial_prompts where organisation_id = ?
+           and ${database.inJsonArray('trial_id', 'text')} and ${database.inJsonArray('prompt_id', 'bigint')}`,
+        [organisationId, JSON.stringify(trialIds), JSON.stringify(promptIds)],
       )
       return rows.map((row) => ({
         trialId: row.trial_id as string,
@@ -281,22 +294,171 @@ export function sqlTrials(database: Database): TrialStore {
       }))
     },
 
-    async votes(organisationId, promptIds, versions, since, limit) {
-      const rows = await database.rows(
-        `select voter, value, version, created_at from signals where organisation_id = ?
-           and ${database.inJsonArray('prompt_id', 'bigint')} and ${database.inJsonArray('version', 'text')}
-           and created_at >= ? and version is not null and voter is not null
-         order by created_at, id limit ?`,
-        [organisationId, JSON.stringify(promptIds), JSON.stringify(versions), since, limit],
-      )
+    async votes(trial, after, limit, { withMetadata } = { withMetadata: false }) {
+      const columns = `voter, value, version, created_at, id${withMetadata ? ', metadata' : ''}`
+      const condition = 'created_at >= ? and (created_at, id) > (?, ?) and voter is not null'
+      const rows = await ofVersions(trial, columns, condition, [after.at, after.at, after.id], 'asc', limit)
       return rows.map((row) => ({
+        at: row.created_at as number,
+        id: row.id as number,
         voter: row.voter as string,
         isPositive: row.value === 'positive',
         version: row.version as string,
-        createdAt: row.created_at as number,
+        metadata: (row.metadata ?? null) as string | null,
       }))
     },
+
+    async votesBefore(trial) {
+      const before = { ...trial, commitSha: null }
+      const rows = await ofVersions(before, 'value, created_at, id', 'created_at < ?', [trial.startedAt], 'desc', 100)
+      const positive = rows.filter(({ value }) => value === 'positive').length
+      return { positive, negative: rows.length - positive }
+    },
+
+    async pinControls({ organisationId, id, prompts }, promptIds) {
+      await database.write(
+        prompts
+          .filter(({ prompt }) => promptIds.includes(prompt.id))
+          .map(({ prompt, controls }) =>
+            statement(
+              'update trial_prompts set controls = ? where organisation_id = ? and trial_id = ? and prompt_id = ?',
+              [JSON.stringify(controls.slice(-maxControls)), organisationId, id, prompt.id],
+            ),
+          ),
+      )
+    },
+
+    async progress({ organisationId, id }) {
+      const [row] = await database.rows(
+        'select revision, progress from trial_progress where organisation_id = ? and trial_id = ?',
+        [organisationId, id],
+      )
+      return row === undefined
+        ? null
+        : { revision: row.revision as number, progress: JSON.parse(row.progress as string) }
+    },
+
+    async startProgress({ organisationId, id }, progress) {
+      await database.write([
+        ...forgetProgress(organisationId, id),
+        statement(
+          `insert into trial_progress (organisation_id, trial_id, revision, progress)
+           select organisation_id, trial_id, 0, cast(? as text) from trials where organisation_id = ? and trial_id = ? and state <> 'ended'
+           on conflict (organisation_id, trial_id) do nothing`,
+          [JSON.stringify(progress), organisationId, id],
+        ),
+      ])
+    },
+
+    async saveProgress({ organisationId, id }, { revision, progress }, voters) {
+      const stale = new Error('stale')
+      try {
+        await database.write([
+          {
+            ...statement(
+              `update trial_progress set revision = revision + 1, progress = ?
+               where organisation_id = ? and trial_id = ? and revision = ? returning revision`,
+              [JSON.stringify(progress), organisationId, id, revision],
+            ),
+            orThrow: () => stale,
+          },
+          ...database.insertRows({
+            table: 'trial_voters',
+            columns: [
+              { name: 'organisation_id', type: 'bigint' },
+              { name: 'trial_id', type: 'text' },
+              { name: 'voter', type: 'text' },
+            ],
+            rows: voters.map((voter) => ({ organisation_id: organisationId, trial_id: id, voter })),
+            onConflict: '',
+          }),
+        ])
+        return true
+      } catch (error) {
+        if (error !== stale) throw error
+        return false
+      }
+    },
+
+    async counted({ organisationId, id }, voters) {
+      const rows = await database.rows(
+        `select voter from trial_voters where organisation_id = ? and trial_id = ? and ${database.inJsonArray('voter', 'text')}`,
+        [organisationId, id, JSON.stringify(voters)],
+      )
+      return new Set(rows.map(({ voter }) => voter as string))
+    },
+
+    async claimJudging(owner, now, until) {
+      const [rows = []] = await database.write([
+        statement(
+          `update leases set owner = ?, lease_until = ? where name = 'trials' and (owner = ? or lease_until <= ?) returning name`,
+          [owner, until, owner, now],
+        ),
+      ])
+      return rows.length > 0
+    },
+
+    ...sqlTrialLabels(database),
+
+    async releaseJudging(owner) {
+      await database.write([
+        statement(`update leases set lease_until = 0 where name = 'trials' and owner = ?`, [owner]),
+      ])
+    },
   }
+
+  /** Rows of signals in the order of time, of the prompts of a trial with its versions. Each version of a prompt is read by its index. */
+  async function ofVersions(
+    { organisationId, prompts, commitSha }: Pick<Trial, 'organisationId' | 'prompts'> & { commitSha: string | null },
+    columns: string,
+    condition: string,
+    parameters: Value[],
+    order: 'asc' | 'desc',
+    limit: number,
+  ): Promise<Row[]> {
+    const pairs = prompts.flatMap(({ prompt, controls }) =>
+      [...controls, ...(commitSha === null ? [] : [commitSha])].map((version) => [prompt.id, version] as const),
+    )
+    const inOrder = `order by created_at ${order}, id ${order} limit ?`
+    const part = `select * from (select ${columns} from signals
+      where organisation_id = ? and prompt_id = ? and version = ? and ${condition} ${inOrder}) as of_version`
+    const found: Row[] = []
+    for (let i = 0; i < pairs.length; i += maxUnion) {
+      const some = pairs.slice(i, i + maxUnion)
+      const rows = await database.rowsPlanned(
+        `select * from (${some.map(() => part).join(' union all ')}) as found ${inOrder}`,
+        [...some.flatMap((pair) => [organisationId, ...pair, ...parameters, limit]), limit],
+      )
+      found.push(...rows)
+    }
+    if (pairs.length <= maxUnion) return found
+    const sign = order === 'asc' ? 1 : -1
+    const place = (row: Row) => [row.created_at as number, row.id as number] as const
+    return found.sort((a, b) => sign * (place(a)[0] - place(b)[0] || place(a)[1] - place(b)[1])).slice(0, limit)
+  }
+}
+
+// A page of changes has fewer.
+const maxOfChanges = 500
+// SQLite joins at most 500.
+const maxUnion = 50
+// A prompt changes a few times during a trial.
+const maxControls = 50
+
+/** Part of a transaction after which votes are counted from the beginning, or no longer. */
+function forgetProgress(organisationId: number, id: string): Statement[] {
+  return ['trial_progress', 'trial_voters'].map((table) =>
+    statement(`delete from ${table} where organisation_id = ? and trial_id = ?`, [organisationId, id]),
+  )
+}
+
+/** Part of a transaction that deletes signals: the trials of their prompts count again without them. */
+export function recountTrials(database: Database, organisationId: number, promptIds: readonly number[]): Statement {
+  return statement(
+    `delete from trial_progress where organisation_id = ? and trial_id in (
+       select trial_id from trial_prompts where organisation_id = ? and ${database.inJsonArray('prompt_id', 'bigint')})`,
+    [organisationId, organisationId, JSON.stringify(promptIds)],
+  )
 }
 
 function insertTrial(trial: NewTrial, by: Actor): Statement {
@@ -330,14 +492,16 @@ function insertPrompts(database: Database, { organisationId, id, prompts }: NewT
       { name: 'prompt_id', type: 'bigint' },
       { name: 'blob', type: 'text' },
       { name: 'text', type: 'text' },
+      { name: 'controls', type: 'text' },
       { name: 'active', type: 'bigint' },
     ],
-    rows: prompts.map(({ prompt, blob, text }) => ({
+    rows: prompts.map(({ prompt, blob, text, controls }) => ({
       organisation_id: organisationId,
       trial_id: id,
       prompt_id: prompt.id,
       blob,
       text,
+      controls: JSON.stringify(controls),
       active: 1,
     })),
     onConflict: '',
@@ -383,9 +547,10 @@ function toTrial(row: Row, prompts: Row[]): Trial {
     startedAt: row.started_at as number,
     endedAt: row.ended_at as number | null,
     ending: row.reason as TrialEnding | null,
-    prompts: prompts.map(({ id, public_id, name, blob }) => ({
+    prompts: prompts.map(({ id, public_id, name, blob, controls }) => ({
       prompt: { id: id as number, publicId: public_id as string, name: name as string },
       blob: blob as string,
+      controls: JSON.parse(controls as string),
     })),
   }
 }

@@ -1,0 +1,44 @@
+import type { TelemetryStore } from '../../telemetry/telemetry.ts'
+import type { Instant } from '../../time.ts'
+import type { JudgedChange } from '../judged-changes.ts'
+import type { LivePeriod } from '../live/live-window.ts'
+import { endOfHours, type VoteHistory, type VoteStores, versionsNaming } from './vote-history.ts'
+
+/** How often the version of a change was called, and that of the change before it. */
+export interface ChangeExposures {
+  /** Null without a change before it. */
+  before: number | null
+  after: number
+}
+
+/** The calls of each of these changes, from spans. All null for a prompt without any. They do not decide anything. */
+export async function exposuresOf(
+  stores: Pick<VoteStores, 'deployments'> & { telemetry: Pick<TelemetryStore, 'exposures'> },
+  history: VoteHistory,
+  judged: readonly JudgedChange[],
+): Promise<(ChangeExposures | null)[]> {
+  const { prompt, moment } = history
+  const found = judged.length === 0 ? null : await stores.telemetry.exposures(prompt, endOfHours(moment))
+  if (found === null) return judged.map(() => null)
+  const { byVersion, unversioned } = found
+  const versionsOf = await versionsNaming(stores, history, [...byVersion.keys()])
+  const callsOf = (period: LivePeriod): number => {
+    const named = [...versionsOf(period)].reduce((sum, version) => sum + (byVersion.get(version) ?? 0), 0)
+    const isLive = creditedHours(period)
+    return unversioned.reduce((sum, { hour, calls }) => (isLive(hour) ? sum + calls : sum), named)
+  }
+  return judged.map(({ period }) => {
+    const earlier = earlierPeriod(history, period)
+    return { before: earlier === undefined ? null : callsOf(earlier), after: callsOf(period) }
+  })
+}
+
+/** When the change was live that was live before this one. */
+export function earlierPeriod({ live }: VoteHistory, { earlier }: LivePeriod): LivePeriod | undefined {
+  return earlier === null ? undefined : live.periods.get(earlier.id)
+}
+
+/** Whether what names no version in an hour counts for the change. An hour counts for what was live at its start. */
+export function creditedHours({ credits }: LivePeriod): (hour: Instant) => boolean {
+  return (hour) => credits.some(({ from, until }) => hour >= from && (until === null || hour < until))
+}

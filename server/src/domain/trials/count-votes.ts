@@ -1,0 +1,128 @@
+import type { Tally } from '../signals/tally.ts'
+import { day, hour, type Instant } from '../time.ts'
+import type { Arm } from './assignment.ts'
+import {
+  addVotes,
+  daysUntilVerdict,
+  differenceOfTrial,
+  startEvidence,
+  type TrialEvidence,
+  type TrialVerdict,
+  verdictOfTrial,
+} from './e-process.ts'
+import type { TrialFindings } from './findings.ts'
+import { type ArmCounts, hasShareMismatch } from './share-check.ts'
+import { emptyArms, type Trial, type TrialVote } from './trial.ts'
+import type { TrialProgress } from './trial-progress.ts'
+
+// Those who vote soon after the start, or after a change of the share, may have been served before it.
+const settlingMs = hour
+const maxHours = 26
+
+/** The votes on the live version before the trial tell which rate to expect. */
+export function startProgress(trial: Trial, before: Tally): TrialProgress {
+  const start = { at: trial.startedAt, id: 0 }
+  return {
+    read: start,
+    isAtEnd: false,
+    late: null,
+    searchedAt: trial.startedAt,
+    evidence: startEvidence(before),
+    arms: emptyArms(() => ({ voters: 0, positive: 0 })),
+    voters: [],
+    atShare: { from: trial.startedAt, votes: 0 },
+    hours: [],
+    lostSince: null,
+  }
+}
+
+/** Counts the first vote of a voter. */
+export function countVote(progress: TrialProgress, trial: Trial, vote: TrialVote, now: Instant): void {
+  const arm = armOfVote(trial, vote)
+  const { share, from } = shareAt(trial, vote.at)
+  progress.arms[arm].voters++
+  if (vote.isPositive) progress.arms[arm].positive++
+  addVote(progress.evidence, share, arm, vote.isPositive)
+  const current = shareAt(trial, now).from
+  if (progress.atShare.from !== current) progress.atShare = { from: current, votes: 0 }
+  if (vote.at >= current) progress.atShare.votes++
+  countHour(progress, vote.at)
+  if (vote.at < from + settlingMs) return
+  let counts = progress.voters.find((each) => each.share === share)
+  if (counts === undefined) {
+    counts = { share, control: 0, candidate: 0 }
+    progress.voters.push(counts)
+  }
+  counts[arm]++
+}
+
+export function armOfVote({ commitSha }: Pick<Trial, 'commitSha'>, { version }: Pick<TrialVote, 'version'>): Arm {
+  return version === commitSha ? 'candidate' : 'control'
+}
+
+export function addVote(evidence: TrialEvidence, share: number, arm: Arm, isPositive: boolean): void {
+  const votes = emptyArms(() => ({ positive: 0, negative: 0 }))
+  votes[arm][isPositive ? 'positive' : 'negative'] = 1
+  addVotes(evidence, share, votes)
+}
+
+export function shareAt({ shares }: Pick<Trial, 'shares'>, at: Instant): { share: number; from: Instant } {
+  return shares.findLast(({ from }) => from <= at) ?? (shares[0] as Trial['shares'][number])
+}
+
+function countHour(progress: TrialProgress, at: Instant): void {
+  const start = at - (at % hour)
+  const known = progress.hours.find(([each]) => each === start)
+  if (known !== undefined) known[1]++
+  else progress.hours = [...progress.hours, [start, 1] as [number, number]].sort(([a], [b]) => a - b).slice(-maxHours)
+}
+
+export interface TrialLook {
+  findings: TrialFindings
+  verdict: TrialVerdict
+  mismatch: boolean
+  votesAtShare: number
+}
+
+/** Sums over processes, which may each have counted the same unit. */
+type Exposed = ArmCounts & { sources: number }
+
+export function armsOf({ arms }: TrialProgress, exposures: readonly Exposed[]): TrialFindings['arms'] {
+  const counted = (arm: Arm) => ({ exposures: exposures.reduce((sum, each) => sum + each[arm], 0), ...arms[arm] })
+  return { control: counted('control'), candidate: counted('candidate') }
+}
+
+/** What the counts say. */
+export function lookAt(trial: Trial, progress: TrialProgress, exposures: readonly Exposed[], now: Instant): TrialLook {
+  const { evidence, voters, atShare, hours } = progress
+  const mismatch = trial.mismatch || hasShareMismatch(voters) || hasShareMismatch(exposures.map(countedOnce))
+  const verdict = verdictOfTrial(evidence)
+  // Both rely on the promised share.
+  const difference = mismatch ? null : differenceOfTrial(evidence)
+  const { share, from } = shareAt(trial, now)
+  const since = Math.max(trial.startedAt, now - day)
+  const recent = hours.reduce((sum, [start, votes]) => (start + hour > since ? sum + votes : sum), 0)
+  // The votes of the first minutes say little about a day.
+  const days = daysUntilVerdict(evidence, share, (recent * day) / Math.max(hour, now - since))
+  const isOpen = verdict === 'undecided' && !mismatch
+  return {
+    verdict,
+    mismatch,
+    votesAtShare: atShare.from === from ? atShare.votes : 0,
+    findings: {
+      judgedAt: now,
+      arms: armsOf(progress, exposures),
+      difference: difference?.difference ?? null,
+      interval: difference?.interval ?? null,
+      daysLeft: isOpen && days !== null ? Math.round(10 * days) / 10 : null,
+    },
+  }
+}
+
+/**
+ * Each process counts a unit once, so several may count the same one. Divided by the number of processes no unit weighs more than one,
+ * and the check raises no more false alarms than promised: docs/decisions/0109.
+ */
+function countedOnce({ share, control, candidate, sources }: Exposed): ArmCounts {
+  return { share, control: control / sources, candidate: candidate / sources }
+}

@@ -1,0 +1,70 @@
+import type { LabelMessage } from '../domain/alerts/message.ts'
+import { type Instant, minute } from '../domain/time.ts'
+import { applyLabel } from '../domain/trials/apply-label.ts'
+import type { PendingLabel } from '../domain/trials/label.ts'
+import type { TrialsContext } from './trials-context.ts'
+
+/** Acts upon labels of pull requests. */
+export interface TrialLabels {
+  /** Starts with those that are due and have room. Waits for no forge. */
+  start(): Promise<void>
+  /** Resolves when none is in progress. */
+  idle(): Promise<void>
+}
+
+// The forge of one organisation, which may hang, leaves room for others.
+const maxInFlight = 4
+const maxDue = 100
+const maxAttempts = 5
+const retryAfterMs = minute
+
+export function createTrialLabels(context: TrialsContext): TrialLabels {
+  const { store, clock, log, repositories, hasWriteAccess, reportOnPull } = context
+  // By organisation, each with one at a time.
+  const inFlight = new Map<number, Promise<void>>()
+
+  async function act(label: PendingLabel): Promise<void> {
+    const outcome = await applyLabel(store, repositories, hasWriteAccess, label, clock())
+    if (outcome.kind === 'done') return store.trials.finishLabel(label, outcome.trialId, null)
+    if (outcome.kind === 'retry' && label.attempts + 1 < maxAttempts) return retryLater(label)
+    log.warn(
+      { repository: label.repositoryId, pull: label.prNumber, reason: outcome.reason },
+      'a label starts no trial',
+    )
+    await store.trials.finishLabel(label, label.trialId, null)
+    await reportOnPull(await refusal(label, outcome.reason, clock()))
+  }
+
+  function retryLater(label: PendingLabel): Promise<void> {
+    return store.trials.finishLabel(label, label.trialId, clock() + retryAfterMs * 2 ** label.attempts)
+  }
+
+  async function refusal(label: PendingLabel, reason: string, at: Instant): Promise<LabelMessage> {
+    const { organisationId, repositoryId, prNumber, head: commitSha } = label
+    const organisation = await store.organisations.find(organisationId)
+    const named = { id: organisationId, name: organisation?.name ?? '' }
+    return { event: 'trial.refused', at, organisation: named, repositoryId, prNumber, commitSha, reason }
+  }
+
+  return {
+    async start() {
+      for (const label of await store.trials.dueLabels(clock(), maxDue)) {
+        const { organisationId } = label
+        if (inFlight.size >= maxInFlight) return
+        if (inFlight.has(organisationId)) continue
+        const acting = act(label)
+          .catch(async (error) => {
+            log.warn({ err: error, repository: label.repositoryId, pull: label.prNumber }, 'could not act upon a label')
+            await retryLater(label)
+          })
+          .catch(() => {})
+          .finally(() => inFlight.delete(organisationId))
+        inFlight.set(organisationId, acting)
+      }
+    },
+
+    async idle() {
+      while (inFlight.size > 0) await Promise.all(inFlight.values())
+    },
+  }
+}
