@@ -1,4 +1,10 @@
-import type { Message, RegressionMessage, ToldPrompt, TrialMessage } from '../server/src/domain/alerts/message.ts'
+import type {
+  DigestChange,
+  Message,
+  RegressionMessage,
+  ToldPrompt,
+  TrialMessage,
+} from '../server/src/domain/alerts/message.ts'
 import type { HistoryEntry } from '../server/src/domain/history/entry.ts'
 import type { TrialFindings } from '../server/src/domain/trials/findings.ts'
 
@@ -92,6 +98,18 @@ const worseFindings = {
 
 const trialMessage = { at, organisation, trial, prUrl: change.prUrl, prompts: [{ prompt: toldPrompt.prompt }] }
 
+const digestChange: DigestChange = {
+  prompt: toldPrompt.prompt,
+  entryId: change.id,
+  commitSha: change.commitSha,
+  prNumber: change.prNumber,
+  author: change.user.name,
+  liveFrom: toldPrompt.liveFrom,
+  before: toldPrompt.before,
+  after: toldPrompt.after,
+  interval: toldPrompt.interval,
+}
+
 /** One message of each event, as people would get them. */
 export const messages: Record<Message['event'], Message> = {
   'regression.opened': openedMessage,
@@ -168,6 +186,25 @@ export const messages: Record<Message['event'], Message> = {
   },
   'trial.stopped': { ...trialMessage, event: 'trial.stopped', trial: { ...trial, ending: 'live' } },
   'trial.mismatch': { ...trialMessage, event: 'trial.mismatch' },
+  'digest.weekly': {
+    event: 'digest.weekly',
+    at,
+    organisation,
+    from: Date.parse('2026-11-09T00:00:00.000Z'),
+    until: Date.parse('2026-11-16T00:00:00.000Z'),
+    helped: [
+      {
+        ...digestChange,
+        prompt: { publicId: toldPrompt.prompt.publicId, name: 'support/greeting' },
+        before: { rate: 0.7, signals: 900 },
+        after: { rate: 0.85, signals: 410 },
+        interval: [0.1, 0.19],
+      },
+    ],
+    hurt: [{ ...digestChange, regressionId: 7, state: 'open', openedAt: Date.parse('2026-11-13T03:20:00.000Z') }],
+    undecided: [{ ...digestChange, after: { rate: 0.8, signals: 40 }, interval: [-0.19, 0.06], daysLeft: 6 }],
+    counts: { helped: 1, hurt: 1, undecided: 2 },
+  },
   'alert.test': { event: 'alert.test', at, organisation, alert: 'On call' },
 }
 
@@ -207,6 +244,16 @@ export function messagesWith(text: string): Message[] {
           prUrl: text,
           prompts: [{ prompt: told.prompt }],
         }
+      case 'digest.weekly': {
+        const listed = { prompt: told.prompt, author: text }
+        return {
+          ...message,
+          ...names,
+          helped: message.helped.map((each) => ({ ...each, ...listed })),
+          hurt: message.hurt.map((each) => ({ ...each, ...listed })),
+          undecided: message.undecided.map((each) => ({ ...each, ...listed })),
+        }
+      }
       case 'alert.test':
         return { ...message, ...names, alert: text }
       default:

@@ -1,5 +1,5 @@
 import { type Alert, type AlertRules, generateAlertId } from '../server/src/domain/alerts/alert.ts'
-import { alertEvents } from '../server/src/domain/alerts/event.ts'
+import { defaultEvents } from '../server/src/domain/alerts/event.ts'
 import { minute } from '../server/src/domain/time.ts'
 import { queryRows } from './rows.ts'
 import type { TestService } from './service.ts'
@@ -7,7 +7,7 @@ import type { TestService } from './service.ts'
 export const defaultRules: AlertRules = {
   name: 'On call',
   prompts: '**',
-  events: [...alertEvents],
+  events: [...defaultEvents],
   holdMs: 15 * minute,
   minSignals: 50,
   recoveryHoldMs: 15 * minute,

@@ -1,31 +1,15 @@
 import { globSync } from 'node:fs'
-import { divide, runJobs, sharedPatterns } from './jobs.ts'
+import { divide, runJobs, sharedPatterns, startsGit } from './jobs.ts'
 import { globalSetup, globalTeardown } from './setup.ts'
 
 // The daily loop: SQLite only, no git server, no browser, no simulations.
 
-/** In `npm test` only: these start git again and again, or judge long histories. */
-const slow = [
-  'access',
-  'audit',
-  'change-signals',
-  'entries',
-  'entry-reads',
-  'hidden-characters',
-  'key-scope',
-  'openapi',
-  'regressions',
-  'repositories',
-  'segment-impact',
-  'shares',
-  'shifts',
-  'short-path',
-  'text-search',
-  'webhook-bodies',
-  'webhooks',
-]
+/** In `npm test` only, as all that start git: these judge long histories. */
+const slow = ['change-signals', 'segment-impact', 'shifts', 'short-path']
 
-const files = globSync(sharedPatterns).filter((file) => !slow.some((name) => file.endsWith(`/http/${name}.test.ts`)))
+const files = globSync(sharedPatterns).filter(
+  (file) => !(startsGit(file) || slow.some((name) => file.endsWith(`/http/${name}.test.ts`))),
+)
 process.env.TEST_ENGINES = 'sqlite'
 await globalSetup()
 try {

@@ -3,6 +3,7 @@ import { operator } from '../server/src/domain/access/audit.ts'
 import type { HistoryEntry } from '../server/src/domain/history/entry.ts'
 import { defaultDrift } from '../server/src/domain/impact/model/drift.ts'
 import { generateSshKey } from '../server/src/domain/repositories/ssh-key.ts'
+import { day } from '../server/src/domain/time.ts'
 import { archiveTables, sourceOf } from '../server/src/store/sql/archive-tables.ts'
 import { addAlert } from './alerts.ts'
 import { postDeployment } from './deployments.ts'
@@ -12,6 +13,7 @@ import { queryRows } from './rows.ts'
 import { connectedScenario, type Scenario } from './scenario.ts'
 import { deployedEntry, type Tenant, type TestService } from './service.ts'
 import { inBatches } from './signals.ts'
+import { addSource } from './sources.ts'
 
 export interface FilledDatabase {
   /** Has a connected repository, on the Free plan, two signals below its limit. */
@@ -78,6 +80,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
        pull = 10, actor = 'a' where repository_id = ${gone.repository.id}`,
     `history_entries set old_path = 'o', orphaned_at = 8, actor = 'a' where repository_id = ${gone.repository.id}`,
     `organisations set sealed_voter_key = '${vault.encrypt('key', { hookId: null, kind: 'voter_key' })}' where id = ${organisationId}`,
+    `organisations set evaluation_rules = '[{"name":"Relevance","source":"judge","threshold":4}]' where id = ${organisationId}`,
     `organisations set segment_keys = '["model"]', delivers = 1, undelivered = '["internal/**"]' where id = ${organisationId}`,
     `prompts set segment_keys = '["locale","app"]' where organisation_id = ${organisationId}`,
     `idempotency_keys set status = 200 where key = 'deleted'`,
@@ -88,6 +91,8 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
   await storeJudgements(tenant)
   await storeAlerts(scenario)
   await storeTrials(scenario)
+  await storeSource(scenario)
+  await storeTelemetry(tenant)
   await queryRows(
     url,
     `insert into version_hours select organisation_id, prompt_id, version, created_at - created_at % 3600000, 0, 1
@@ -114,6 +119,19 @@ async function changeHistory(s: Scenario): Promise<void> {
   await s.deliver(s.forge.pull({ action: 'opened', number: 7, head, openedAt: '2026-11-02T10:00:00Z' }))
 }
 
+async function storeTelemetry({ service, organisation, prompt }: Tenant): Promise<void> {
+  const { telemetry } = service.store
+  const call = { traceId: 'ab'.repeat(16), promptId: prompt.id, version: '#1', at: service.now }
+  await telemetry.recordCalls(organisation.id, [
+    { ...call, spanId: '1'.repeat(16), model: 'large-2', responseId: 'answer-1' },
+    { ...call, spanId: '2'.repeat(16), version: null, model: null, responseId: null },
+  ])
+  // Of an earlier month, because scores count towards the limit.
+  const at = service.now - 40 * day
+  const score = { eventId: 'e'.repeat(43), promptId: prompt.id, name: 'Relevance', version: '#1', at }
+  await telemetry.recordScores(organisation.id, [{ ...score, value: 'negative' }], null, at)
+}
+
 async function useKeys(tenant: Tenant): Promise<void> {
   const { service } = tenant
   const send = (method: 'POST' | 'DELETE', path: string, payload?: object) =>
@@ -122,6 +140,12 @@ async function useKeys(tenant: Tenant): Promise<void> {
   const rotated = (await send('POST', `/keys/${id}/rotate`, {})).json().data
   await send('DELETE', `/keys/${rotated.id}`)
   await send('POST', '/keys', { name: 'pages', role: 'signing' })
+  const ada = { email: 'ada@example.com', name: 'Ada', subject: 'https://issuer.example 7' }
+  const terms = { role: 'member', roleFrom: 'invitation', createdAt: service.now } as const
+  const { people } = service.store
+  const person = await people.add({ organisationId: tenant.organisation.id, ...ada, ...terms })
+  await people.signedIn(person, ada, service.now)
+  await people.setRole(person, 'viewer', 'admin', service.now, operator)
   await service.lastUsed.flush()
 }
 
@@ -182,6 +206,14 @@ async function storeJudgements(tenant: Tenant): Promise<void> {
   const payload = { note: 'We accept it,\nfor now 😀' }
   const response = await service.app.inject({ method: 'POST', url, headers: tenant.headers, payload })
   assert.equal(response.statusCode, 200, response.body)
+  const by = { keyId: (await service.store.keys.list(tenant.organisation.id))[0]?.id as number }
+  const triage = {
+    owner: 'ada@example.com',
+    acknowledged: true,
+    snoozedUntil: service.now + 1_000,
+    comment: 'Grüße 😀',
+  }
+  await regressions.triage(prompt, ids[2], triage, service.now, by)
   await regressions.withdraw(prompt, ids[2], { at: service.now, explanation: 'Votes were deleted.' })
   assert.notEqual(second.id, first.id)
 }
@@ -193,7 +225,9 @@ async function storeTrials({ service, tenant, repository }: Scenario): Promise<v
   const by = { keyId: (await store.keys.list(organisationId))[0]?.id as number }
   const trial = { organisationId, repositoryId: repository.id, prNumber: 7, commitSha: 'c'.repeat(40), share: 0.05 }
   const ramp = { shares: [0.05, 0.2], votes: 200 }
-  const prompts = [{ prompt: tenant.prompt, blob: 'd'.repeat(40), text: 'Be kinder.\nGrüße 😀' }]
+  const prompts = [
+    { prompt: tenant.prompt, blob: 'd'.repeat(40), text: 'Be kinder.\nGrüße 😀', controls: ['e'.repeat(40)] },
+  ]
   const details = { ...trial, ramp, startedBy: 'ada', startedAt: now, prompts }
   const ended = await store.trials.start({ ...details, id: `trl_${'a'.repeat(24)}` }, by)
   await store.trials.recordExposures(organisationId, 'b3f1', [
@@ -206,6 +240,21 @@ async function storeTrials({ service, tenant, repository }: Scenario): Promise<v
   const findings = { judgedAt: now, arms, difference: -0.9, interval: [-1, -0.1] as [number, number], daysLeft: null }
   await store.trials.change(ended, { findings, verdict: 'worse', mismatch: true, ending: 'worse' }, ['worse'], now)
   await store.trials.start({ ...details, id: `trl_${'b'.repeat(24)}`, prNumber: null, ramp: null }, by)
+  await queryRows(
+    service.url,
+    `insert into trial_labels (organisation_id, repository_id, pr_number, share, head, actor, changed_at, trial_id, due_at, attempts)
+     values (${organisationId}, ${repository.id}, 7, 50000, '${trial.commitSha}', 'grace', ${now}, '${ended.id}', ${now}, 1)`,
+  )
+}
+
+/** A source with settings of every kind, from which something arrived. */
+async function storeSource({ service, tenant }: Scenario): Promise<void> {
+  const settings = { prompt: 'Support 😀', positive: ['great'], negative: ['1'], midpoint: 2.5 }
+  const { source } = await addSource(service, tenant.organisation.id, 'webhook', settings)
+  const at = { lastReceivedAt: 5, lastRecordedAt: 6, lastRejectedAt: 7, lastRejection: 'the value "meh" is not known' }
+  const polled = await addSource(service, tenant.organisation.id, 'langfuse', { score: 'user-feedback' })
+  await service.store.sources.continueAt(polled.source, { readUntil: 8, pollAt: 9 })
+  await service.store.sources.count(source, { received: 3, recorded: 2, rejected: 1, ...at })
 }
 
 /** An alert with both secrets, a notice about the regressions, deliveries in different states, and a comment on a pull request. */
@@ -242,7 +291,12 @@ async function storeAlerts({ service, tenant, repository }: Scenario): Promise<v
        5, 'lease', null, null, null, 5, null from notices where subject = 'commit/${'d'.repeat(40)}'`,
     `${delivery} select organisation_id, 'msg_${'c'.repeat(24)}', id, ${other.id}, 'regression.dismissed', 1, 0, '${json}', 'cancelled', 0,
        5, null, null, null, 'Not sent', 5, 6 from notices where subject = 'commit/${'d'.repeat(40)}'`,
+    `proposals (organisation_id, prompt_id, regression_id, repository_id, mode, files, branch, state, active, pr_number, pr_url, key_id,
+       proposed_by, created_at, claimed_until)
+       select organisation_id, prompt_id, id, ${repository.id}, 'revert', 'prompt', 'promptledger/revert-1-abcdef', 'open', 1, 9,
+       'https://forge.example/acme/prompts/pulls/9', (select min(id) from api_keys where organisation_id = ${organisationId}), 'ada', 5, 6 from regressions where state = 'open'`,
     `pull_comments values (${organisationId}, ${repository.id}, 'pull/7', '12', 5, 6)`,
+    `briefings values (${organisationId}, ${repository.id}, 7, '${'7'.repeat(40)}', 5, 6, 1)`,
   ]
   for (const insert of inserts) await queryRows(service.url, `insert into ${insert}`)
 }

@@ -22,6 +22,25 @@ export interface StoredStatus {
   url: string
 }
 
+export interface StoredPull {
+  number: number
+  title: string
+  text: string
+  branch: string
+  base: string
+  state: 'open' | 'merged' | 'closed'
+  /** Whether the branch is that of a fork. */
+  isFork: boolean
+  reviewers: string[]
+}
+
+export interface StoredIssue {
+  number: number
+  title: string
+  text: string
+  isOpen: boolean
+}
+
 /** A response that the forge gives instead of handling the request. */
 export interface PlannedResponse {
   status: number
@@ -52,6 +71,13 @@ export class ForgeApiServer {
   /** What the token may do. */
   canComment = true
   canSetStatus = true
+  canOpenPulls = true
+  canOpenIssues = true
+  canPush = true
+  isPrivate = true
+  /** Who opened, and who reviewed, the pull requests that were there before. */
+  author = 'bob'
+  reviewer = 'grace'
   /** Below which path Gitea is installed. */
   installedAt = ''
   /** The folder that git clones at `cloneUrl`. */
@@ -62,6 +88,8 @@ export class ForgeApiServer {
   readonly commits = new Set<string>()
   readonly comments: StoredComment[] = []
   readonly statuses: StoredStatus[] = []
+  readonly opened: StoredPull[] = []
+  readonly issues: StoredIssue[] = []
   readonly requests: string[] = []
   /** Used up in order, before requests are handled. */
   readonly planned: PlannedResponse[] = []
@@ -93,7 +121,12 @@ export class ForgeApiServer {
   /** The URL that people clone. Bitbucket Cloud has only one. */
   get cloneUrl(): string {
     if (this.forge === 'bitbucket') return `https://bitbucket.org/${this.repository}.git`
-    return `http://127.0.0.1:${this.port}${this.installedAt}/${this.repository}.git`
+    return this.gitUrl
+  }
+
+  /** Where git finds it here. */
+  get gitUrl(): string {
+    return `${this.origin}${this.installedAt}/${this.repository}.git`
   }
 
   /** Where the API is, other than what the service may take for it. */
@@ -110,8 +143,11 @@ export class ForgeApiServer {
 
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, search } = new URL(request.url as string, 'http://forge')
-    const [, rest] = /\.git(\/(?:info\/refs|git-upload-pack))$/.exec(pathname) ?? []
-    if (rest !== undefined && this.folder !== null) return serveGit(this.folder, rest, search, request, response)
+    const [, rest] = /\.git(\/(?:info\/refs|git-upload-pack|git-receive-pack))$/.exec(pathname) ?? []
+    if (rest !== undefined && this.folder !== null) {
+      const settings = { 'http.receivepack': String(this.canPush) }
+      return serveGit(this.folder, rest, search, request, response, { settings })
+    }
     const chunks: Buffer[] = []
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
     const { method = '' } = request
@@ -139,7 +175,7 @@ export class ForgeApiServer {
     if (headers['user-agent'] === undefined) return dialect.fail(403, 'Request forbidden by administrative rules.')
     if (headers.authorization !== `${dialect.scheme} ${this.token}`) return dialect.fail(401, dialect.unauthorised)
     const root = dialect.root(this)
-    if (!pathname.startsWith(`${root}/`)) return dialect.fail(404, dialect.notFound)
+    if (pathname !== root && !pathname.startsWith(`${root}/`)) return dialect.fail(404, dialect.notFound)
     const isWrite = method !== 'GET'
     if (isWrite && !String(headers['content-type']).startsWith('application/json')) {
       return dialect.fail(415, 'Unsupported Media Type')
@@ -147,6 +183,23 @@ export class ForgeApiServer {
     const body = isWrite ? (JSON.parse(text) as Record<string, unknown>) : {}
     return dialect.handle(this, { method, path: pathname.slice(root.length), query, body })
   }
+}
+
+/** What a forge does with a new pull request; the problem, if it rejects it. */
+function openedPull(
+  server: ForgeApiServer,
+  pull: Omit<StoredPull, 'number' | 'state' | 'isFork' | 'reviewers'>,
+): StoredPull | string {
+  const { title, text, branch, base } = pull
+  if (![title, text, branch, base].every((value) => typeof value === 'string' && value !== ''))
+    return 'Validation Failed'
+  if (server.opened.some((each) => each.branch === branch && each.state === 'open' && !each.isFork))
+    return 'A pull request already exists'
+  const number = 8 + server.opened.length
+  const stored = { number, title, text, branch, base, state: 'open' as const, isFork: false, reviewers: [] }
+  server.opened.push(stored)
+  server.pulls.add(number)
+  return stored
 }
 
 interface Dialect {
@@ -171,7 +224,10 @@ const github: Dialect = {
   }),
   handle(server, call) {
     const refused = github.fail(403, 'Resource not accessible by personal access token')
-    return issueComments(server, call, github, refused) ?? githubStatus(server, call, github, refused)
+    const ofPulls = githubPulls(server, call, github, refused, 422)
+    if (ofPulls !== null) return ofPulls
+    const ofIssues = githubIssues(server, call, github, refused)
+    return ofIssues ?? issueComments(server, call, github, refused) ?? githubStatus(server, call, github, refused)
   },
 }
 
@@ -185,10 +241,59 @@ const gitea: Dialect = {
     const refused = (scope: string) =>
       gitea.fail(403, `token does not have at least one of required scope(s): [${scope}]`)
     return (
+      githubPulls(server, call, gitea, refused('write:repository'), 409) ??
+      githubIssues(server, call, gitea, refused('write:issue')) ??
       issueComments(server, call, gitea, refused('write:issue')) ??
       githubStatus(server, call, gitea, refused('write:repository'))
     )
   },
+}
+
+/** What a forge does with a new issue or a changed one. Issues and pull requests share their comments. */
+function storedIssue(server: ForgeApiServer, number: number | null, change: Partial<StoredIssue>): StoredIssue | null {
+  const known = server.issues.find((each) => each.number === number)
+  if (number !== null) return known === undefined ? null : Object.assign(known, change)
+  const issue = { number: 100 + server.issues.length, title: '', text: '', isOpen: true, ...change }
+  server.issues.push(issue)
+  server.pulls.add(issue.number)
+  return issue
+}
+
+/** GitHub's issues, which Gitea has too. */
+function githubIssues(
+  server: ForgeApiServer,
+  { method, path, query, body }: ApiCall,
+  dialect: Dialect,
+  refused: Reply,
+): Reply | null {
+  const match = /^\/issues(?:\/(\d+))?$/.exec(path)
+  if (match === null) return null
+  const [, digits] = match
+  const shape = ({ number, title, text, isOpen }: StoredIssue) => ({
+    number,
+    title,
+    body: text,
+    state: isOpen ? 'open' : 'closed',
+    ...(server.forge === 'github' ? {} : { pull_request: null }),
+  })
+  if (method === 'GET' && digits === undefined) {
+    const size = Number(query.get('per_page') ?? query.get('limit'))
+    const start = (Number(query.get('page')) - 1) * size
+    const pull = { number: 7, body: 'Hello', state: 'closed', pull_request: { merged: true } }
+    const all = [...server.issues.toReversed().map(shape), ...(server.forge === 'github' ? [pull] : [])]
+    return { status: 200, body: query.get('state') === 'all' ? all.slice(start, start + size) : [] }
+  }
+  const number = digits === undefined ? null : Number(digits)
+  const found = server.issues.find((issue) => issue.number === number)
+  if (number !== null && found === undefined) return dialect.fail(404, dialect.notFound)
+  if (method === 'GET') return { status: 200, body: shape(found as StoredIssue) }
+  if (!server.canOpenIssues) return refused
+  const { title = found?.title, body: text, state, ...rest } = body as Record<string, string>
+  const isValid = isText(title, 255) && isText(text, maxLengths[server.forge]) && Object.keys(rest).length === 0
+  if (!isValid) return dialect.fail(422, 'Validation Failed')
+  const change = { title: title as string, text: text as string }
+  const stored = storedIssue(server, number, { ...change, ...(state && { isOpen: state === 'open' }) })
+  return { status: number === null ? 201 : 200, body: shape(stored as StoredIssue) }
 }
 
 /** GitHub's comments, which Gitea has too. */
@@ -214,6 +319,57 @@ function issueComments(server: ForgeApiServer, call: ApiCall, dialect: Dialect, 
   if (isCreate)
     return { status: 201, body: githubComment(server.comment(Number(onPull), body.body as string, 'ledger')) }
   return edited(server, Number(commentId), body.body as string, githubComment) ?? dialect.fail(404, dialect.notFound)
+}
+
+/** GitHub's pull requests, which Gitea has too, but without the filter by branch. */
+function githubPulls(
+  server: ForgeApiServer,
+  { method, path, query, body }: ApiCall,
+  dialect: Dialect,
+  refused: Reply,
+  duplicate: number,
+): Reply | null {
+  if (method === 'GET' && path === '') return { status: 200, body: { private: server.isPrivate } }
+  const shape = ({ number, title, text, branch, base, state, isFork, reviewers }: StoredPull) => ({
+    number,
+    title,
+    body: text,
+    html_url: `https://forge.example/${server.repository}/pull/${number}`,
+    state: state === 'open' ? 'open' : 'closed',
+    merged: state === 'merged',
+    user: { login: 'ledger' },
+    head: { ref: branch, repo: { full_name: isFork ? 'mallory/prompts' : server.repository } },
+    base: { ref: base, repo: { full_name: server.repository } },
+    requested_reviewers: reviewers.map((login) => ({ login })),
+  })
+  if (path === '/pulls' && method === 'GET') {
+    const head = query.get('head')?.split(':')[1]
+    const open = server.opened.filter(
+      ({ state, branch }) => state === 'open' && (head === undefined || head === branch),
+    )
+    return { status: 200, body: open.map(shape) }
+  }
+  if (path === '/pulls' && method === 'POST') {
+    if (!server.canOpenPulls) return refused
+    const { title, body: text, head: branch, base, ...rest } = body as Record<string, string>
+    if (Object.keys(rest).length > 0) return dialect.fail(422, 'Validation Failed')
+    const opened = openedPull(server, { title, text, branch, base } as StoredPull)
+    return typeof opened === 'string' ? dialect.fail(duplicate, opened) : { status: 201, body: shape(opened) }
+  }
+  const [, number, rest = ''] = /^\/pulls\/(\d+)(\/\w+)?$/.exec(path) ?? []
+  if (number === undefined) return null
+  const pull = server.opened.find((each) => each.number === Number(number))
+  if (method === 'GET' && rest === '/reviews') return { status: 200, body: [{ user: { login: server.reviewer } }] }
+  if (method === 'GET' && rest === '') {
+    if (pull !== undefined) return { status: 200, body: shape(pull) }
+    return { status: 200, body: { number: Number(number), user: { login: server.author }, requested_reviewers: [] } }
+  }
+  if (method !== 'POST' || rest !== '/requested_reviewers' || pull === undefined)
+    return dialect.fail(404, dialect.notFound)
+  const { reviewers } = body as { reviewers: string[] }
+  if (reviewers.includes('ledger')) return dialect.fail(422, 'Review cannot be requested from pull request author.')
+  pull.reviewers.push(...reviewers)
+  return { status: 201, body: shape(pull) }
 }
 
 function githubStatus(
@@ -253,7 +409,13 @@ const gitlab: Dialect = {
         scope: 'api',
       },
     }
-    const [, pull = '', note] = /^\/merge_requests\/(\d+)\/notes(?:\/(\d+))?$/.exec(path) ?? []
+    if (method === 'GET' && path === '')
+      return { status: 200, body: { visibility: server.isPrivate ? 'private' : 'public' } }
+    const ofPulls = gitlabPulls(server, { method, path, query, body }, refused)
+    if (ofPulls !== null) return ofPulls
+    const ofIssues = gitlabIssues(server, { method, path, query, body }, refused)
+    if (ofIssues !== null) return ofIssues
+    const [, pull = '', note] = /^\/(?:merge_requests|issues)\/(\d+)\/notes(?:\/(\d+))?$/.exec(path) ?? []
     if (pull !== '') {
       if (!server.pulls.has(Number(pull))) return gitlab.fail(404, '404 Not found')
       if (method === 'GET') {
@@ -294,6 +456,76 @@ const gitlab: Dialect = {
   },
 }
 
+function gitlabIssues(server: ForgeApiServer, { method, path, query, body }: ApiCall, refused: Reply): Reply | null {
+  const match = /^\/issues(?:\/(\d+))?$/.exec(path)
+  if (match === null) return null
+  const [, digits] = match
+  const shape = ({ number, title, text, isOpen }: StoredIssue) => ({
+    id: 5_000 + number,
+    iid: number,
+    title,
+    description: text,
+    state: isOpen ? 'opened' : 'closed',
+  })
+  if (method === 'GET' && digits === undefined) {
+    const size = Number(query.get('per_page'))
+    const start = (Number(query.get('page')) - 1) * size
+    return {
+      status: 200,
+      body: server.issues
+        .toReversed()
+        .slice(start, start + size)
+        .map(shape),
+    }
+  }
+  const number = digits === undefined ? null : Number(digits)
+  const found = server.issues.find((issue) => issue.number === number)
+  if (number !== null && found === undefined) return gitlab.fail(404, '404 Not found')
+  if (method === 'GET') return { status: 200, body: shape(found as StoredIssue) }
+  if (!server.canOpenIssues) return refused
+  const { title = found?.title, description, state_event: event, ...rest } = body as Record<string, string>
+  const isValid = isText(title, 255) && isText(description, 1_000_000) && Object.keys(rest).length === 0
+  if (!isValid || !['close', 'reopen', undefined].includes(event)) return gitlab.fail(400, 'title is missing')
+  // Lines like /close are carried out.
+  const text = (description as string).replaceAll(/^\/\w+.*$/gm, '')
+  const change = { title: title as string, text, ...(event && { isOpen: event === 'reopen' }) }
+  return { status: number === null ? 201 : 200, body: shape(storedIssue(server, number, change) as StoredIssue) }
+}
+
+function gitlabPulls(server: ForgeApiServer, { method, path, query, body }: ApiCall, refused: Reply): Reply | null {
+  const shape = ({ number, title, branch, state, isFork, reviewers }: StoredPull) => ({
+    iid: number,
+    title,
+    web_url: `https://forge.example/${server.repository}/-/merge_requests/${number}`,
+    state: state === 'open' ? 'opened' : state,
+    source_branch: branch,
+    source_project_id: isFork ? 2 : 1,
+    target_project_id: 1,
+    author: { id: 100, username: 'ledger' },
+    reviewers: reviewers.map((id) => ({ id: Number(id) })),
+  })
+  if (path === '/merge_requests' && method === 'GET') {
+    const own = server.opened.filter(({ branch, state }) => branch === query.get('source_branch') && state === 'open')
+    return { status: 200, body: own.map(shape) }
+  }
+  if (path === '/merge_requests' && method === 'POST') {
+    if (!server.canOpenPulls) return refused
+    const { title, description: text, source_branch: branch, target_branch: base } = body as Record<string, string>
+    const opened = openedPull(server, { title, text, branch, base } as StoredPull)
+    return typeof opened === 'string' ? gitlab.fail(409, opened) : { status: 201, body: shape(opened) }
+  }
+  const [, number] = /^\/merge_requests\/(\d+)$/.exec(path) ?? []
+  if (number === undefined) return null
+  const pull = server.opened.find((each) => each.number === Number(number))
+  if (method === 'GET') {
+    const old = { iid: Number(number), author: { id: 11 }, reviewers: [{ id: 12 }] }
+    return { status: 200, body: pull === undefined ? old : shape(pull) }
+  }
+  if (pull === undefined) return gitlab.fail(404, '404 Not found')
+  pull.reviewers = (body.reviewer_ids as number[]).map(String)
+  return { status: 200, body: shape(pull) }
+}
+
 const bitbucket: Dialect = {
   scheme: 'Bearer',
   unauthorised: 'Token is invalid, expired, or not supported for this endpoint.',
@@ -302,6 +534,9 @@ const bitbucket: Dialect = {
   fail: (status, message) => ({ status, body: { type: 'error', error: { message } } }),
   handle(server, { method, path, query, body }) {
     const refused = bitbucket.fail(403, 'Your credentials lack one or more required privilege scopes.')
+    if (method === 'GET' && path === '') return { status: 200, body: { is_private: server.isPrivate } }
+    const ofPulls = bitbucketPulls(server, { method, path, query, body }, refused)
+    if (ofPulls !== null) return ofPulls
     const [, pull = '', commentId] = /^\/pullrequests\/(\d+)\/comments(?:\/(\d+))?$/.exec(path) ?? []
     if (pull !== '') {
       if (!server.pulls.has(Number(pull))) return bitbucket.fail(404, 'Pull request not found')
@@ -337,6 +572,50 @@ const bitbucket: Dialect = {
     server.statuses.push({ sha, context: key, state, description, url } as StoredStatus)
     return { status: 201, body: { type: 'build', key, state, name, url, description } }
   },
+}
+
+function bitbucketPulls(server: ForgeApiServer, { method, path, query, body }: ApiCall, refused: Reply): Reply | null {
+  const shape = ({ number, title, branch, base, state, isFork, reviewers }: StoredPull) => ({
+    id: number,
+    title,
+    links: { html: { href: `https://bitbucket.org/${server.repository}/pull-requests/${number}` } },
+    state: { open: 'OPEN', merged: 'MERGED', closed: 'DECLINED' }[state],
+    source: { branch: { name: branch }, repository: { full_name: isFork ? 'mallory/prompts' : server.repository } },
+    destination: { branch: { name: base }, repository: { full_name: server.repository } },
+    author: { uuid: '{ledger}' },
+    reviewers: reviewers.map((uuid) => ({ uuid })),
+  })
+  if (path === '/pullrequests' && method === 'GET') {
+    const [, branch] = /^source\.branch\.name = "([^"]+)" AND state = "OPEN"$/.exec(query.get('q') ?? '') ?? []
+    const values = server.opened.filter((pull) => pull.branch === branch && pull.state === 'open').map(shape)
+    return { status: 200, body: { values } }
+  }
+  if (path === '/pullrequests' && method === 'POST') {
+    if (!server.canOpenPulls) return refused
+    const {
+      title,
+      description: text,
+      source,
+      destination,
+    } = body as {
+      title: string
+      description: string
+      source: { branch: { name: string } }
+      destination: { branch: { name: string } }
+    }
+    const opened = openedPull(server, { title, text, branch: source.branch.name, base: destination.branch.name })
+    return typeof opened === 'string' ? bitbucket.fail(400, opened) : { status: 201, body: shape(opened) }
+  }
+  const [, number] = /^\/pullrequests\/(\d+)$/.exec(path) ?? []
+  if (number === undefined) return null
+  const pull = server.opened.find((each) => each.number === Number(number))
+  if (method === 'GET') {
+    const old = { id: Number(number), author: { uuid: '{bob}' }, reviewers: [{ uuid: '{grace}' }] }
+    return { status: 200, body: pull === undefined ? old : shape(pull) }
+  }
+  if (pull === undefined) return bitbucket.fail(404, 'Pull request not found')
+  pull.reviewers = (body.reviewers as { uuid: string }[]).map(({ uuid }) => uuid)
+  return { status: 200, body: shape(pull) }
 }
 
 const dialects: Record<ForgeName, Dialect> = { github, gitlab, gitea, forgejo: gitea, bitbucket }

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { globalSetup, globalTeardown } from './full-setup.ts'
-import { divide, isSlow, runJobs, sharedPatterns } from './jobs.ts'
+import { divide, divideShared, isSlow, runJobs, sharedPatterns } from './jobs.ts'
 
 const shared = globSync(sharedPatterns)
 const pages = globSync('console/test/*.test.ts')
@@ -14,7 +14,7 @@ const ordered = [...others.filter(isSlow), ...others.filter((file) => !isSlow(fi
 await globalSetup()
 try {
   // More than the cores of a small machine: many tests wait for processes.
-  const jobs = [...divide(pages), ...divide(shared), ...ordered.map((file) => [file])]
+  const jobs = [...divide(pages), ...divideShared(shared), ...ordered.map((file) => [file])]
   const hasPassed = await runJobs(jobs, { atOnce: 4 })
   process.exitCode = hasPassed ? 0 : 1
 } finally {

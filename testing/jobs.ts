@@ -11,9 +11,23 @@ export const sharedPatterns = [
   'client/test/{errors,pages,resources}.test.ts',
 ]
 
-/** Divides files among three processes, each with about the same amount of code. Loading our modules takes longer than most files. */
-export function divide(files: string[]): string[][] {
-  const shares = Array.from({ length: 3 }, () => ({ bytes: 0, files: [] as string[] }))
+export function startsGit(file: string): boolean {
+  return /testing\/(scenario|operations|trials|git-repository)\.ts/.test(readFileSync(file, 'utf8'))
+}
+
+/** Divides files among processes, because loading our modules takes longer than most files. */
+export function divideShared(files: string[]): string[][] {
+  // Starting git copies the page tables of the process, which takes longer the more files it has run.
+  const withGit = files.filter(startsGit)
+  // Measures what is allocated, and collects all garbage for it.
+  const alone = files.filter((file) => file.endsWith('/budgets.test.ts'))
+  const others = files.filter((file) => !(withGit.includes(file) || alone.includes(file)))
+  return [...divide(withGit, 12), alone, ...divide(others, 3)]
+}
+
+/** Divides files among so many processes, each with about the same amount of code. */
+export function divide(files: string[], count = 3): string[][] {
+  const shares = Array.from({ length: count }, () => ({ bytes: 0, files: [] as string[] }))
   const sized = files.map((file) => ({ file, bytes: statSync(file).size }))
   for (const { file, bytes } of sized.sort((a, b) => b.bytes - a.bytes)) {
     const smallest = shares.reduce((a, b) => (a.bytes <= b.bytes ? a : b))

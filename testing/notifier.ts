@@ -1,7 +1,8 @@
 import pino from 'pino'
 import { createSendMessage } from '../server/src/alerts/send.ts'
 import type { Attempt } from '../server/src/domain/alerts/channel.ts'
-import type { RegressionMessage, TrialMessage } from '../server/src/domain/alerts/message.ts'
+import type { RegressionMessage } from '../server/src/domain/alerts/message.ts'
+import type { PullMessage } from '../server/src/domain/alerts/pull-comment.ts'
 import { createNotifier, type Notifier } from '../server/src/service/notifier.ts'
 import { createSender, type Sender } from '../server/src/service/sender.ts'
 import type { TestService } from './service.ts'
@@ -32,7 +33,7 @@ export function openNotifier(service: TestService): TestNotifier {
       clock,
       log,
     }),
-    reportOnPull: async (message: RegressionMessage | TrialMessage): Promise<Attempt> => {
+    reportOnPull: async (message: PullMessage): Promise<Attempt> => {
       if ('dedupKey' in message) reported.push(message)
       return { outcome: 'sent', status: 201, response: null, error: null }
     },

@@ -1,9 +1,10 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
-import { generateSecret, newApiKey } from '../server/src/domain/access/api-key.ts'
+import { type Access, generateSecret, hashSecret, newApiKey } from '../server/src/domain/access/api-key.ts'
 import { operator } from '../server/src/domain/access/audit.ts'
+import { createInvitation } from '../server/src/domain/access/invitation.ts'
+import { sessionIdOf, startSession } from '../server/src/domain/access/session.ts'
 import { createShare } from '../server/src/domain/access/share.ts'
-import { storeLiveTexts } from '../server/src/domain/delivery/live-text.ts'
 import type { RegressionFigures } from '../server/src/domain/regressions/regression.ts'
 import type { Delivery } from '../server/src/domain/repositories/delivery.ts'
 import {
@@ -18,6 +19,7 @@ import { GitRepository } from './git-repository.ts'
 import { deliveriesFrom } from './payloads/deliveries.ts'
 import { connectedScenario, type Scenario } from './scenario.ts'
 import type { Tenant, TestService } from './service.ts'
+import { addSource, signedHeaders } from './sources.ts'
 import { createSigningKey, payloadFor, signPayload } from './vote-tokens.ts'
 
 /** An operation of the OpenAPI document. */
@@ -96,7 +98,7 @@ export async function prepareRequest(
   service: TestService,
   { path, operation }: DocumentedOperation,
 ): Promise<PreparedRequest> {
-  const needsRepository = /\{(repository|hook|trial)_id\}|\/trials$/.test(path)
+  const needsRepository = /\{(repository|hook|trial)_id\}|\/trials(\/candidate)?$/.test(path)
   const ofRepository = needsRepository ? await connectedScenario(service) : null
   const tenant = ofRepository?.tenant ?? (await service.tenant('free', 'admin'))
   const { store, now } = service
@@ -113,15 +115,50 @@ export async function prepareRequest(
   const key = await store.keys.create(newApiKey(generateSecret(), terms), operator)
   await store.regressions.open(tenant.prompt, entry, regressionFigures, now)
   const [regression] = await store.regressions.ofPrompt(tenant.prompt)
+  if (path.endsWith('/proposals')) {
+    // Opened before, so that no forge is needed.
+    const proposal = {
+      organisationId: organisation.id,
+      promptId: tenant.prompt.id,
+      regressionId: regression?.id as number,
+    }
+    const branch = `promptledger/revert-${regression?.id}-abcdef`
+    const facts = {
+      repositoryId: 1,
+      mode: 'revert',
+      files: 'prompt',
+      branch,
+      proposedBy: 'ada',
+      createdAt: now,
+    } as const
+    const claimed = await store.proposals.claim({ ...proposal, ...facts }, undefined, now)
+    const pull = { number: 44, url: 'https://github.com/acme/prompts/pull/44' }
+    if (claimed !== null) await store.proposals.opened(claimed, pull, now, undefined)
+  }
   // Nothing listens there: a test message is answered with why it was not sent.
   const alert = await addAlert(service, organisation.id, { target: 'http://127.0.0.1:1/' })
   const messageId = await addDelivery(service, alert, { state: 'failed', finished_at: now })
+  const { source } = await addSource(service, organisation.id, 'webhook', {
+    prompt: tenant.prompt.name,
+    fields: { value: '$.rating', subject: '$.message_id' },
+  })
   const { share } = await createShare(
     store.shares,
     { prompt: tenant.prompt, regressionId: null, includesSignals: false, expiresAt: null },
     now,
     { keyId: key.id },
   )
+  const person = await store.people.add({
+    organisationId: organisation.id,
+    email: 'ada@example.com',
+    name: 'Ada',
+    subject: null,
+    role: 'viewer',
+    roleFrom: 'default',
+    createdAt: now,
+  })
+  const invited = { organisationId: organisation.id, role: 'member', email: null } as const
+  const { invitation } = await createInvitation(store.invitations, invited, now, operator)
   if (/\/(delivery|text)$/.test(path)) {
     // Its prompt has no file in git, so the text is given.
     await store.liveTexts.updateSettings(organisation.id, { enabled: true }, now, operator)
@@ -130,7 +167,7 @@ export async function prepareRequest(
   }
   if (ofRepository !== null && path.includes('/trials')) {
     await store.liveTexts.updateSettings(organisation.id, { enabled: true }, now, operator)
-    await storeLiveTexts(store, service.repositories, organisation.id, now)
+    await service.storeLiveTexts()
     await openPull(ofRepository, 41)
   }
   const body = exampleOf(operation.requestBody?.content)
@@ -143,8 +180,17 @@ export async function prepareRequest(
     alert_id: alert.publicId,
     share_id: share.id,
     message_id: messageId,
+    source_id: source.publicId,
+    person_id: person.id,
+    invitation_id: invitation.id,
+  }
+  if (path.includes('{session_id}')) {
+    const ours = (await store.keys.findAccess(hashSecret(tenant.key))) as Access
+    const { token } = await startSession(store.sessions, ours, { endsBy: null }, now)
+    parameters.session_id = sessionIdOf(token)
   }
   let sign: PreparedRequest['sign'] = () => ({})
+  if (operation.operationId === 'receiveEvents') sign = (bytes) => signedHeaders('webhook', bytes, now)
   if (ofRepository !== null) {
     const { repository, forge, secret } = ofRepository
     if (path.includes('{trial_id}')) {
@@ -195,13 +241,13 @@ function withLocalUrl(operationId: string, body: unknown, connected: GitReposito
   return operationId === 'updateRepository' ? { ...(body as object), url: `${connected?.remote}/` } : body
 }
 
-/** A pull request of a branch that changes the first prompt. */
+/** A pull request of a branch of the repository that changes the first prompt. */
 export async function openPull(scenario: Scenario, number: number, text = 'Be very kind.\n'): Promise<string> {
   const { git, forge } = scenario
   git.switchTo(`pull-${number}`, 'main')
   git.commit(`Change ${number}`, { 'prompts/p.md': text })
   const head = git.head()
-  git.push(`pull-${number}:refs/pull/${number}/head`)
+  git.push(`pull-${number}:refs/pull/${number}/head`, `pull-${number}:pull-${number}`)
   git.switchTo('main')
   await scenario.deliver(forge.pull({ action: 'opened', number, head, openedAt: '2026-11-02T10:00:00Z' }))
   return head

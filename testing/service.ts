@@ -16,6 +16,7 @@ import type { AlertService } from '../server/src/domain/alerts/alert-service.ts'
 import { type HistoryEntry, newHistoryEntry } from '../server/src/domain/history/entry.ts'
 import { createLearnedDrift } from '../server/src/domain/impact/model/learned-drift.ts'
 import { newPrompt, type Prompt } from '../server/src/domain/prompt.ts'
+import type { Propose } from '../server/src/domain/proposals/proposal.ts'
 import type { RepositoryService } from '../server/src/domain/repositories/repository-service.ts'
 import { createVault } from '../server/src/domain/repositories/vault.ts'
 import { createVoters, type Voters } from '../server/src/domain/signals/voter.ts'
@@ -24,9 +25,10 @@ import { createRepositoryService } from '../server/src/follow/repository-service
 import type { SyncContext } from '../server/src/follow/sync-context.ts'
 import { idleWorker } from '../server/src/follow/worker.ts'
 import { buildApp } from '../server/src/http/app.ts'
-import type { OrganisationLimits, RequestObserver } from '../server/src/http/context.ts'
+import type { OrganisationLimits, RequestObserver, SignIn } from '../server/src/http/context.ts'
 import type { DemoApplication } from '../server/src/http/demo/routes.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../server/src/http/keys/last-used.ts'
+import { createPropose } from '../server/src/proposals/propose.ts'
 import { createJudge, type Judge, withJudge } from '../server/src/service/judge.ts'
 import { createLiveTextRounds } from '../server/src/service/live-texts.ts'
 import { openStore } from '../server/src/store/open.ts'
@@ -50,6 +52,7 @@ export class TestService {
   syncContext!: SyncContext
   repositories!: RepositoryService
   alerts!: AlertService
+  propose!: Propose
   voters!: Voters
   judge!: Judge
   /** Tests decide themselves when to store the texts that are live. */
@@ -66,7 +69,15 @@ export class TestService {
   observer: RequestObserver | undefined
   /** A test may set it before it opens the service. */
   demo: DemoApplication | undefined
-  organisationLimits: OrganisationLimits = { repositories: 100, signalRetentionDays: null }
+  /** A test may change it before it opens the service. By default, only keys sign in. */
+  signIn: SignIn = {
+    rules: { domains: [], defaultRole: null, groups: null },
+    provider: null,
+    allowsEmail: true,
+    sendMail: null,
+    problems: [],
+  }
+  organisationLimits: OrganisationLimits = { repositories: 100, signalRetentionDays: null, telemetryDays: 14 }
   readonly log: string[] = []
   #database!: TestDatabase
   #dataDir = ''
@@ -94,8 +105,17 @@ export class TestService {
       limits: { concurrentSyncs: 4, repositories: 100, inboxBytes: 100_000_000 },
     }
     // Tests decide themselves when to sync.
-    this.repositories = createRepositoryService(this.syncContext, idleWorker)
-    this.storeLiveTexts = createLiveTextRounds({ store, repositories: this.repositories, clock: () => this.now, log })
+    const repositories = createRepositoryService(this.syncContext, idleWorker)
+    this.repositories = {
+      ...repositories,
+      // The service responds after a few seconds, whatever was read by then: on a busy machine nothing.
+      connect: (connection, actor, { waitMs: _, ...options } = {}) => repositories.connect(connection, actor, options),
+    }
+    const liveTexts = createLiveTextRounds({ store, repositories: this.repositories, clock: () => this.now, log })
+    this.storeLiveTexts = async () => {
+      await liveTexts.round()
+      await liveTexts.settled()
+    }
     this.voters = createVoters(this.store.organisations, this.syncContext.vault)
     this.alerts = createAlertService({
       store: this.store,
@@ -112,8 +132,20 @@ export class TestService {
       targets: { allowPrivate: true, hasMail: true },
       wake: () => {},
     })
+    this.propose = createPropose({
+      store: this.store,
+      vault: this.syncContext.vault,
+      repositories: this.repositories,
+      publicUrl: () => this.publicUrl,
+      clock: () => this.now,
+      log,
+      // Forges of tests are on this machine.
+      allowPrivateAddresses: true,
+      allowHttp: true,
+    })
     this.app = buildApp({
       store: this.store,
+      propose: this.propose,
       lastUsed: this.lastUsed,
       repositories: this.repositories,
       alerts: this.alerts,
@@ -129,6 +161,7 @@ export class TestService {
       trustedProxies: this.trustedProxies,
       organisationLimits: this.organisationLimits,
       shortPath: this.shortPath,
+      signIn: this.signIn,
       ...(this.observer && { observer: this.observer }),
       ...(this.demo && { demo: this.demo }),
     })
