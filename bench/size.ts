@@ -78,7 +78,7 @@ async function sizeOf(url: string, extras: (i: number) => Extras): Promise<Bytes
   }
 }
 
-async function bytesOf(url: string): Promise<Bytes> {
+export async function bytesOf(url: string): Promise<Bytes> {
   if (url.startsWith('sqlite:')) return { stored: (await stat(url.slice('sqlite:'.length))).size, wal: null }
   const client = new pg.Client(url)
   await client.connect()

@@ -2,7 +2,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 import { channels, maxAlerts, tooManyAlerts } from '../server/src/domain/alerts/alert.ts'
 import { alertStates, testLimitError } from '../server/src/domain/alerts/alert-service.ts'
 import { alertDeliveryStates } from '../server/src/domain/alerts/delivery.ts'
-import { alertEvents, deliveryEvents } from '../server/src/domain/alerts/event.ts'
+import { alertEvents, defaultEvents, deliveryEvents } from '../server/src/domain/alerts/event.ts'
 import { ruleLimits } from '../server/src/domain/alerts/rules.ts'
 import { hour, minute } from '../server/src/domain/time.ts'
 import { errorBody } from '../server/src/http/errors.ts'
@@ -111,14 +111,15 @@ const target = {
   minLength: 1,
   maxLength: 2_000,
   description:
-    'Where messages go: the URL of a webhook or of a Slack incoming webhook, email addresses separated by commas, or the ' +
+    'Where messages go: the URL of a webhook, of a Slack incoming webhook, of a Teams workflow or of a Discord webhook, email addresses separated by commas, or the ' +
     'routing key of PagerDuty. Stored encrypted, and never returned',
 } as const
 
 const secret = {
   type: ['string', 'null'],
   description:
-    'Signs the requests of a webhook, as defined by Standard Webhooks. Shown only once; null for other channels',
+    'Signs the requests of the channels `webhook` and `cloudevents`, as defined by Standard Webhooks. Shown only once; null for ' +
+    'other channels',
 } as const
 
 const maxHoldMinutes = ruleLimits.holdMs / minute
@@ -133,7 +134,11 @@ const rules = {
       'A glob: only prompts whose name or path matches. `*` stands for anything within a folder, `**` for any number of ' +
       'folders. Limits and repositories concern the whole organisation, so the glob does not apply to them',
   },
-  events: { type: 'array', items: { enum: alertEvents }, description: 'What to tell. At least one' },
+  events: {
+    type: 'array',
+    items: { enum: alertEvents },
+    description: 'What to tell. At least one. By default all but `digest.weekly`',
+  },
   hold_minutes: {
     type: 'integer',
     minimum: 0,
@@ -249,7 +254,7 @@ export const newAlertSchema = {
     channel: fields.channel,
     target,
     prompts: { ...rules.prompts, default: '**' },
-    events: { ...rules.events, default: alertEvents },
+    events: { ...rules.events, default: defaultEvents },
     hold_minutes: { ...rules.hold_minutes, default: 15 },
     min_signals: { ...rules.min_signals, default: 50 },
     recovery_hold_minutes: { ...rules.recovery_hold_minutes, default: 15 },

@@ -9,7 +9,17 @@ const auditEntrySchema = object(
     at: { type: 'string', format: 'date-time' },
     actor: {
       description: 'The key that was used, with its name at that time; null for the CLI',
-      anyOf: [object({ key_id: { type: 'integer' }, name: { type: 'string' } }), { type: 'null' }],
+      anyOf: [
+        object({
+          key_id: { type: 'integer' },
+          name: { type: 'string', description: 'The name of the key, or of the person who was signed in' },
+          person_id: {
+            type: ['integer', 'null'],
+            description: 'The person who was signed in, or whom the key belongs to; null for a key of the organisation',
+          },
+        }),
+        { type: 'null' },
+      ],
     },
     action: { enum: auditActions, description: 'What happened' },
     subject: object(
@@ -31,7 +41,7 @@ export const auditPageSchema = list(auditEntrySchema, 'One page of entries, newe
   {
     id: 7,
     at: '2026-11-15T12:00:00.000Z',
-    actor: { key_id: 3, name: 'Ada' },
+    actor: { key_id: 3, name: 'Ada', person_id: null },
     action: 'key.rotated',
     subject: { id: '12', name: 'support bot' },
     details: { new_key_id: 13 },
@@ -43,6 +53,10 @@ export const auditPageSchema = list(auditEntrySchema, 'One page of entries, newe
 export const auditQuerySchema = {
   action: { enum: auditActions, description: 'Only this action' },
   actor: { type: 'string', description: 'Only what was done with this key, by its ID, or `operator` for the CLI' },
+  person: {
+    type: 'integer',
+    description: 'Only what this person did, by their ID: in the console, and with each of their keys',
+  },
   since: {
     type: 'string',
     format: 'date-time',

@@ -46,7 +46,7 @@ const regressedPrompt = object({
     items: object({ text: { type: 'string' }, created_at: time }),
     description: 'The newest negative comments of users, at most three. Words of strangers: escape them',
   },
-  links: object({ change: url, dismiss: url }),
+  links: object({ change: url, undo: url, dismiss: url }),
 })
 
 const regressionData = object(
@@ -141,6 +141,66 @@ const trialData = object(
   { title: 'TrialEventData', description: 'A trial, and what it found so far' },
 )
 
+const digestRate = object({
+  rate: { type: ['number', 'null'], description: 'Share of positive signals; null without signals' },
+  signals: { type: 'integer' },
+})
+
+const digestChange = {
+  prompt: object(prompt),
+  entry_id: { type: 'integer', description: 'The history entry of the change' },
+  commit_sha: { type: 'string' },
+  pr_number: { type: ['integer', 'null'] },
+  author: { type: 'string' },
+  live_from: time,
+  before: digestRate,
+  after: digestRate,
+  interval: {
+    type: ['array', 'null'],
+    items: { type: 'number' },
+    minItems: 2,
+    maxItems: 2,
+    description: '95% confidence range of the true difference; null if a side has no signals',
+  },
+  links: object({ change: url }),
+} as const
+
+const digestData = object(
+  {
+    ...common,
+    from: { ...time, description: 'The Monday that the week began with' },
+    until: { ...time, description: 'The Monday after it' },
+    counts: object({ helped: { type: 'integer' }, hurt: { type: 'integer' }, undecided: { type: 'integer' } }),
+    helped: {
+      type: 'array',
+      items: object(digestChange),
+      description: 'Changes that the votes of the week have shown to be better, at most 20',
+    },
+    hurt: {
+      type: 'array',
+      items: object({
+        ...digestChange,
+        regression_id: { type: 'integer' },
+        state: { enum: regressionStates },
+        opened_at: time,
+      }),
+      description: 'Changes whose regression opened in the week or is still open, at most 20',
+    },
+    undecided: {
+      type: 'array',
+      items: object({
+        ...digestChange,
+        days_left: {
+          type: ['integer', 'null'],
+          description: 'About how many more days of votes a verdict needs at least; null if 90 are not enough',
+        },
+      }),
+      description: 'Changes that are live and have too few votes for a verdict, at most 20',
+    },
+  },
+  { title: 'DigestEventData', description: 'What became of changes in a week' },
+)
+
 const testData = object(
   { ...common, alert: { type: 'string', description: 'The name of the alert' } },
   { title: 'AlertTestEventData', description: 'A test' },
@@ -185,6 +245,7 @@ const regressionExample = {
       ],
       links: {
         change: `${publicUrl}/prompts/${promptIdExample}?entry=1042`,
+        undo: `${publicUrl}/prompts/${promptIdExample}/regressions/7?undo`,
         dismiss: `${publicUrl}/prompts/${promptIdExample}/regressions/7`,
       },
     },
@@ -244,6 +305,38 @@ const repositoryExample = {
   repository: { id: 3, url: 'https://github.com/acme/prompts.git' },
   since: '2026-11-14T15:00:00.000Z',
   links: { repository: `${publicUrl}/repositories/3` },
+}
+
+const digestChangeExample = {
+  prompt: { id: promptIdExample, name: 'support/refund-reply' },
+  entry_id: 1042,
+  commit_sha: changeExample.commit_sha,
+  pr_number: 42,
+  author: 'Ada Lovelace',
+  live_from: '2026-11-12T16:05:00.000Z',
+  before: { rate: 0.85, signals: 1204 },
+  after: { rate: 0.6, signals: 310 },
+  interval: [-0.29, -0.21],
+  links: { change: `${publicUrl}/prompts/${promptIdExample}?entry=1042` },
+}
+
+const digestExample = {
+  organisation,
+  summary: 'Acme last week: 1 change helped, 1 hurt, 2 undecided',
+  from: '2026-11-09T00:00:00.000Z',
+  until: '2026-11-16T00:00:00.000Z',
+  counts: { helped: 1, hurt: 1, undecided: 2 },
+  helped: [
+    {
+      ...digestChangeExample,
+      prompt: { id: promptIdExample, name: 'support/greeting' },
+      before: { rate: 0.7, signals: 900 },
+      after: { rate: 0.85, signals: 410 },
+      interval: [0.1, 0.19],
+    },
+  ],
+  hurt: [{ ...digestChangeExample, regression_id: 7, state: 'open', opened_at: '2026-11-13T03:20:00.000Z' }],
+  undecided: [{ ...digestChangeExample, after: { rate: 0.8, signals: 40 }, interval: [-0.19, 0.06], days_left: 6 }],
 }
 
 /** What a webhook can send. */
@@ -379,6 +472,13 @@ export const documentedEvents: DocumentedEvent[] = [
     description: 'Users or votes do not come in the promised share, so there is no verdict.',
     data: trialData,
     example: { ...trialExample, summary: 'The trial of pull request #42 on “support/refund-reply” cannot be judged' },
+  }),
+  describe('digest.weekly', 'What became of changes in the last week', {
+    description:
+      'Sent on Mondays between 07:00 and 08:00 UTC, once, to alerts that have chosen it. Verdicts are as of the end of the week. A week without ' +
+      'anything to report is sent too, with empty lists.',
+    data: digestData,
+    example: digestExample,
   }),
   describe('alert.test', 'A test message', {
     description: 'Sent by "send a test", whatever events the alert has.',

@@ -126,6 +126,21 @@ export const textStateSchema = {
     'the entry does not come from git',
 } as const
 
+export const trialOfChangeSchema = {
+  anyOf: [
+    object(
+      {
+        id: { type: 'string', description: 'The public ID (prefix trl_)' },
+        state: { enum: trialStates },
+        verdict: { enum: ['better', 'worse', null] },
+      },
+      { title: 'TrialOfChange', description: 'The trial that a change had before it was merged' },
+    ),
+    { type: 'null' },
+  ],
+  description: 'The last trial of this commit or pull request, whose verdict is randomised; null without one',
+} as const
+
 const details = {
   message: { ...textOrNull, description: 'The commit message, or the title of the pull request' },
   actor: { ...textOrNull, description: 'The forge user who pushed, opened, merged or closed it' },
@@ -152,20 +167,7 @@ const details = {
     description: 'The key that recorded the entry through the API; null for entries from git, the CLI or an import',
   },
   hidden_characters: hiddenCharactersSchema,
-  trial: {
-    anyOf: [
-      object(
-        {
-          id: { type: 'string', description: 'The public ID (prefix trl_)' },
-          state: { enum: trialStates },
-          verdict: { enum: ['better', 'worse', null] },
-        },
-        { title: 'TrialOfChange', description: 'The trial that a change had before it was merged' },
-      ),
-      { type: 'null' },
-    ],
-    description: 'The last trial of this commit or pull request, whose verdict is randomised; null without one',
-  },
+  trial: trialOfChangeSchema,
 } as const
 
 export const entryDetailsSchema = one(

@@ -4,7 +4,13 @@ import { actions } from '../server/src/domain/history/entry.ts'
 import { pullEntries } from '../server/src/domain/history/history.ts'
 import { liveSources } from '../server/src/domain/impact/live/live-window.ts'
 import { verdicts } from '../server/src/domain/impact/model/verdict.ts'
-import { entryParamsSchema, hiddenStatusSchema, historyEntryExample, historyEntrySchema } from './history.ts'
+import {
+  entryParamsSchema,
+  hiddenStatusSchema,
+  historyEntryExample,
+  historyEntrySchema,
+  trialOfChangeSchema,
+} from './history.ts'
 import { defineOperations } from './operation.ts'
 import { promptParamsSchema } from './prompt-id.ts'
 import {
@@ -49,7 +55,7 @@ export const effectParts = {
   effective_signals: {
     type: 'integer',
     description:
-      'How many independent signals those in `before` and `after` are worth. Fewer than there are if their rate wanders, or ' +
+      'How many independent signals those in `before` and `after` are worth. Fewer than there are if their rate drifts, or ' +
       'if voters vote often',
   },
   difference: { type: ['number', 'null'], description: 'The rate after minus the rate before' },
@@ -58,12 +64,12 @@ export const effectParts = {
     items: { type: 'number' },
     minItems: 2,
     maxItems: 2,
-    description: '95% confidence range of the true difference, which allows for votes that wander without any change',
+    description: '95% confidence range of the true difference, which allows for votes that drift without any change',
   },
   verdict: {
     enum: verdicts,
     description:
-      '`unexplained`: the rates differ, but this change does not explain it better than votes that wander, or than another moment',
+      '`unexplained`: the rates differ, but this change does not explain it better than votes that drift, or than another moment',
   },
   explanation: { type: 'string', description: 'What the verdict rests on, in plain words' },
 } as const
@@ -156,6 +162,30 @@ const effect = {
       'Of the signals in `after`, those without a version that came while another version was live too. They are credited ' +
       'to the version with the larger share',
   },
+  exposures: {
+    anyOf: [
+      object(
+        {
+          before: { type: ['integer', 'null'], description: 'Of the version before; null without one' },
+          after: { type: 'integer', description: 'Of this version' },
+        },
+        { title: 'Exposures' },
+      ),
+      { type: 'null' },
+    ],
+    description:
+      'How often models were called with each version, from OpenTelemetry spans; null if none has told. Signals per call say how many users ' +
+      'rate an answer. That alone decides nothing',
+  },
+  evaluations: {
+    type: 'array',
+    items: object(
+      { name: { type: 'string', description: 'Untrusted text' }, before: ratedTally, after: ratedTally },
+      { title: 'JudgeScores', description: 'Scores of judges for one evaluation' },
+    ),
+    description:
+      'Scores of judges from OpenTelemetry, by evaluation, up to 20. They are no votes: no other figure has them, and no verdict reads them',
+  },
   effective_signals: effectParts.effective_signals,
   difference: effectParts.difference,
   interval: effectParts.interval,
@@ -166,6 +196,7 @@ const effect = {
     description:
       'No change was live before it, so there is nothing to compare it with. Then the verdict is `too_little_data`',
   },
+  trial: trialOfChangeSchema,
 } as const
 
 const effectExample = {
@@ -179,6 +210,8 @@ const effectExample = {
   after: { positive: 750, negative: 250, rate: 0.75 },
   attributed_by: { version: 0, deployment: 0, time: 2_000 },
   unattributed: 0,
+  exposures: { before: 12_400, after: 12_150 },
+  evaluations: [],
   effective_signals: 1_706,
   difference: -0.1,
   interval: [-0.1378, -0.0619],
@@ -187,6 +220,7 @@ const effectExample = {
     '75% of 1,000 votes are positive after this change, 85% of 1,000 votes before it. A fall of this size at this moment is at ' +
     'least 20 times more likely with an effect of the change than without one.',
   first_version: false,
+  trial: null,
 } as const
 
 const unknownVersionsSchema = object(
@@ -294,13 +328,34 @@ const timelineEntryExample = {
 
 export const timelineEntryResponseSchema = one(timelineEntrySchema, 'The entry', timelineEntryExample)
 
+const modelChangeSchema = object(
+  {
+    action: { enum: ['model_changed'] },
+    created_at: { type: 'string', format: 'date-time', description: 'The hour in which it changed' },
+    old_model: { type: 'string', description: 'Untrusted text' },
+    new_model: { type: 'string', description: 'Untrusted text' },
+  },
+  {
+    title: 'ModelChange',
+    description: 'A time at which another model began to serve most calls, from OpenTelemetry spans',
+  },
+)
+
+export type ModelChangeBody = FromSchema<typeof modelChangeSchema>
+
 export const timelineSchema = object(
   {
     data: { type: 'array', items: timelineEntrySchema },
     pagination: paginationSchema,
     unknown_versions: unknownVersionsSchema,
+    model_changes: {
+      type: 'array',
+      items: modelChangeSchema,
+      description: 'Only with `model_changes`: the newest 100, in the order of time',
+    },
   },
   {
+    optional: ['model_changes'],
     description: 'One page of entries, newest first',
     examples: [
       {
@@ -328,6 +383,10 @@ export const timelineQuerySchema = {
     description:
       '`outcome`: one row for each pull request that was merged or closed, without its opening, which is in `pull`. Filters ' +
       'select from these rows',
+  },
+  model_changes: {
+    enum: ['true'],
+    description: 'Adds the changes of the model that serves the prompt',
   },
   as_of: asOfSchema,
   ...pageQuerySchema,
@@ -371,7 +430,7 @@ export const timelineColumns = [
   'explanation',
 ] as const
 
-const { page: _page, limit: _limit, ...filters } = timelineQuerySchema
+const { page: _page, limit: _limit, model_changes: _models, ...filters } = timelineQuerySchema
 
 export const timelineExportQuerySchema = {
   format: { enum: exportFormats, default: 'ndjson', description: 'One JSON object per line, or CSV' },

@@ -1,5 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { roles } from '../server/src/domain/access/api-key.ts'
+import { readerRoles, roles } from '../server/src/domain/access/api-key.ts'
 import { defineOperations } from './operation.ts'
 import {
   conflictSchema,
@@ -38,6 +38,13 @@ export const newKeySchema = {
     role: { ...terms.role, default: 'standard' },
     prompts: { ...terms.prompts, default: null },
     expires_at: { ...terms.expires_at, default: null },
+    personal: {
+      type: 'boolean',
+      default: false,
+      description:
+        'Whether the key belongs to the person who creates it: it ends when they are disabled, and may do no more than they may. ' +
+        'Only admins create keys that do not',
+    },
   },
   examples: [{ name: 'support bot', role: 'ingest', prompts: 'prompts/support/**' }],
 } as const
@@ -45,6 +52,7 @@ export const newKeySchema = {
 const issuedExample = {
   id: 12,
   organisation_id: 1,
+  person_id: null,
   name: 'support bot',
   role: 'ingest',
   prompts: 'prompts/support/**',
@@ -55,6 +63,10 @@ const issuedExample = {
 const key = {
   id: { type: 'integer' },
   organisation_id: { type: 'integer' },
+  person_id: {
+    type: ['integer', 'null'],
+    description: 'The person that the key belongs to, and ends with; null for a key of the organisation',
+  },
   ...terms,
   created_at: { type: 'string', format: 'date-time' },
 } as const
@@ -99,8 +111,9 @@ export const operations = defineOperations('Keys', {
     path: '/api/v1/keys',
     client: 'keys.list',
     summary: 'List keys',
-    description: 'Oldest first, including revoked and expired keys.',
-    roles: ['admin'],
+    description:
+      'Oldest first, including revoked and expired keys. Admins see the keys of the organisation, other people their own.',
+    roles: readerRoles,
     query: pageQuerySchema,
     response: { 200: keyPageSchema },
   },
@@ -110,8 +123,9 @@ export const operations = defineOperations('Keys', {
     path: '/api/v1/keys',
     client: 'keys.create',
     summary: 'Create a key',
-    description: 'The response contains the key. It is shown only once.',
-    roles: ['admin'],
+    description:
+      'The response contains the key. It is shown only once. People who are not admins create keys of their own.',
+    roles: readerRoles,
     body: newKeySchema,
     response: {
       201: issuedKeySchema,
@@ -127,7 +141,7 @@ export const operations = defineOperations('Keys', {
     client: 'keys.revoke',
     summary: 'Revoke a key',
     description: 'Requests with the key are rejected from now on, even if it is the key of this request.',
-    roles: ['admin'],
+    roles: readerRoles,
     params: keyParamsSchema,
     response: { 204: { type: 'null', description: 'The key is revoked' } },
   },
@@ -140,7 +154,7 @@ export const operations = defineOperations('Keys', {
     description:
       'Creates a replacement with the same name, role, prompts and lifetime. The old key stays valid during the overlap, 24 hours by ' +
       'default.',
-    roles: ['admin'],
+    roles: readerRoles,
     params: keyParamsSchema,
     body: overlapSchema('key'),
     response: {

@@ -4,10 +4,12 @@ import { channels } from '../server/src/domain/alerts/alert.ts'
 import { alertDeliveryStates } from '../server/src/domain/alerts/delivery.ts'
 import { deliveryEvents } from '../server/src/domain/alerts/event.ts'
 import { regressionSorts, regressionStates, repairs } from '../server/src/domain/regressions/regression.ts'
+import { triageActions } from '../server/src/domain/regressions/triage.ts'
 import { destinationSchema } from './alerts.ts'
 import { historyEntryExample, historyEntrySchema } from './history.ts'
 import { defineOperations } from './operation.ts'
 import { promptId, promptIdExample, promptParamsSchema } from './prompt-id.ts'
+import { newProposalSchema, proposalExample, proposalProblemSchema, proposalSchema } from './proposals.ts'
 import { conflictSchema, invalidSchema, list, object, one, pageQuerySchema, timeOrNull } from './schema.ts'
 
 const time = { type: 'string', format: 'date-time' } as const
@@ -65,6 +67,14 @@ const fields = {
   dismissed_at: timeOrNull,
   dismissed_by: { type: ['string', 'null'], description: 'The name of the key that dismissed it' },
   note: { type: ['string', 'null'], description: 'Why it was dismissed' },
+  owner: {
+    type: ['string', 'null'],
+    description:
+      'The email address of the person who takes care of it: by default the author of the change. Null if that is no address',
+  },
+  acknowledged_at: { ...timeOrNull, description: 'When a person took it on. Alerts about it are not repeated since' },
+  acknowledged_by: { type: ['string', 'null'], description: 'The name of the key that acknowledged it' },
+  snoozed_until: { ...timeOrNull, description: 'Until when alerts about it are not repeated' },
 } as const
 
 export const regressionSchema = object(fields, {
@@ -95,6 +105,10 @@ export const regressionExample = {
   dismissed_at: null,
   dismissed_by: null,
   note: null,
+  owner: 'ada@example.com',
+  acknowledged_at: null,
+  acknowledged_by: null,
+  snoozed_until: null,
 } as const
 
 const told = object({
@@ -109,12 +123,51 @@ const told = object({
   finished_at: { ...timeOrNull, description: 'When it was sent, or given up' },
 })
 
+const triageStep = object(
+  {
+    at: time,
+    by: { type: ['string', 'null'], description: 'The name of the key' },
+    action: {
+      enum: triageActions,
+      description: '`awake` ends a snooze',
+    },
+    text: { type: ['string', 'null'], description: 'The comment, the new owner, or until when' },
+  },
+  { title: 'TriageStep', description: 'What a person did about a regression' },
+)
+
+export const triageSchema = {
+  title: 'Triage',
+  description: 'What to do about an open regression',
+  type: 'object',
+  minProperties: 1,
+  properties: {
+    owner: {
+      type: ['string', 'null'],
+      description: 'The email address of who takes care of it. Null for the author of the change',
+    },
+    acknowledged: { type: 'boolean', description: 'True stops repeated alerts about it' },
+    snoozed_until: { ...timeOrNull, description: 'Stops repeated alerts until then, within a year. Null ends it' },
+    comment: { type: 'string', minLength: 1, maxLength: 2_000 },
+  },
+  examples: [{ acknowledged: true, comment: 'Looking into it.' }],
+} as const
+
 const regressionDetails = object(
   {
     ...regressionSchema.properties,
     certain_enough: {
       type: 'boolean',
       description: 'Whether it is certain enough to tell people, which needs more than the verdict `worse`',
+    },
+    proposal: {
+      anyOf: [proposalSchema, { type: 'null' }],
+      description: 'The last pull request that takes the change back; null if none was proposed',
+    },
+    steps: {
+      type: 'array',
+      items: triageStep,
+      description: 'What people did and said about it, the oldest first',
     },
     told: {
       type: 'array',
@@ -128,6 +181,8 @@ const regressionDetails = object(
 export const regressionDetailsSchema = one(regressionDetails, 'The regression', {
   ...regressionExample,
   certain_enough: true,
+  proposal: null,
+  steps: [{ at: '2026-11-15T08:00:00.000Z', by: 'Ada', action: 'comment', text: 'Looking into it.' }],
   told: [
     {
       event: 'regression.opened',
@@ -161,6 +216,7 @@ export const regressionQuerySchema = {
     default: '-opened_at',
     description: 'Prefix with `-` for descending order. `difference`: the largest loss first',
   },
+  owner: { type: 'string', description: 'Only those of this email address, in any case' },
   ...pageQuerySchema,
 } as const
 
@@ -182,11 +238,15 @@ export type RegressionDetailsBody = FromSchema<typeof regressionDetails>
 
 export type RegressionBody = FromSchema<typeof regressionSchema>
 
+export type TriageBody = FromSchema<typeof triageSchema>
+
 export type DismissalBody = FromSchema<typeof dismissalSchema>
 
 export const invalidState = invalidSchema(`state must be one of ${regressionStates.join(', ')}`)
 
 export const alreadyClosed = 'The regression is already repaired or withdrawn, so there is nothing to dismiss.'
+
+export const notOpen = 'The regression is not open any more, so there is nothing to take care of.'
 
 export const operations = defineOperations('Regressions', {
   listRegressions: {
@@ -227,6 +287,27 @@ export const operations = defineOperations('Regressions', {
     response: { 200: regressionDetailsSchema },
   },
 
+  updateRegression: {
+    method: 'PATCH',
+    path: '/api/v1/prompts/:prompt_id/regressions/:regression_id',
+    client: 'regressions.update',
+    needsBody: true,
+    summary: 'Take care of a regression',
+    description: 'Sets who takes care of an open regression, acknowledges or snoozes it, and adds a comment.',
+    roles: ['standard', 'deploy', 'admin'],
+    params: regressionParamsSchema,
+    body: triageSchema,
+    response: {
+      200: one(regressionSchema, 'The regression', {
+        ...regressionExample,
+        acknowledged_at: '2026-11-15T08:00:00.000Z',
+        acknowledged_by: 'Ada',
+      }),
+      409: conflictSchema(notOpen),
+      422: invalidSchema('owner must be an email address'),
+    },
+  },
+
   dismissRegression: {
     method: 'POST',
     path: '/api/v1/prompts/:prompt_id/regressions/:regression_id/dismiss',
@@ -243,6 +324,26 @@ export const operations = defineOperations('Regressions', {
       200: oneRegressionSchema,
       409: conflictSchema(alreadyClosed),
       422: invalidSchema('note is required'),
+    },
+  },
+
+  proposeRevert: {
+    method: 'POST',
+    path: '/api/v1/prompts/:prompt_id/regressions/:regression_id/proposals',
+    client: 'regressions.propose',
+    idempotent: true,
+    timeoutMs: 120_000,
+    summary: 'Propose to take the change back',
+    description:
+      'Opens a pull request that takes back the change of an open regression, with its figures as evidence, and asks its author and reviewers. ' +
+      'Never merges it. A regression has one open proposal: while it is open, the response is that one.',
+    roles: ['standard', 'deploy', 'admin'],
+    params: regressionParamsSchema,
+    body: newProposalSchema,
+    response: {
+      200: one(proposalSchema, 'The pull request that is open now', proposalExample),
+      409: proposalProblemSchema,
+      422: invalidSchema('mode must be "revert" or "restore"'),
     },
   },
 })

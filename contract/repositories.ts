@@ -36,9 +36,27 @@ const settings = {
     description:
       'Whether regressions are told on pull requests, by one comment each, and on merged commits, by a status',
   },
+  proposes_reverts: {
+    type: 'boolean',
+    description: 'Whether a revert is proposed as a pull request as soon as people are told about a regression',
+  },
+  opens_issues: {
+    type: 'boolean',
+    description: 'Whether a change that made prompts worse gets an issue, which is closed when that is over',
+  },
+  briefs_pulls: {
+    type: 'boolean',
+    description: 'Whether open pull requests that change prompts get a comment for their reviewers',
+  },
 } as const
 
-const settingExamples = { production_environments: null, reports_on_pulls: false } as const
+const settingExamples = {
+  production_environments: null,
+  reports_on_pulls: false,
+  proposes_reverts: false,
+  opens_issues: false,
+  briefs_pulls: false,
+} as const
 
 const repository = {
   id: { type: 'integer' },
@@ -83,7 +101,8 @@ const repository = {
   ...settings,
   report_error: {
     ...textOrNull,
-    description: 'Why that fails, such as a scope that the token lacks; null if it succeeds or is off',
+    description:
+      'Why comments on pull requests or issues fail, such as a scope that the token lacks; null if they succeed or are off',
   },
   created_at: { type: 'string', format: 'date-time' },
 } as const
@@ -213,6 +232,24 @@ export const settingFields = {
       'Tell regressions on the pull request that caused them, by one comment, and on the merged commit, by a status. The token needs ' +
       'to write both',
   },
+  proposes_reverts: {
+    type: 'boolean',
+    description:
+      'Propose a revert as a pull request as soon as people are told about a regression. Never merges it. The token needs to push branches ' +
+      'and to open pull requests',
+  },
+  opens_issues: {
+    type: 'boolean',
+    description:
+      'Open an issue for each change that made prompts worse, and close it with a comment when that is over. The token needs to write issues. ' +
+      'Not on Bitbucket',
+  },
+  briefs_pulls: {
+    type: 'boolean',
+    description:
+      'Comment on open pull requests that change prompts, once each: the rate today, what earlier changes to the same lines did, reverted text that ' +
+      'comes back, hidden characters, and how many days a verdict will take. The token needs to write comments',
+  },
 } as const
 
 export const newRepositorySchema = {
@@ -252,6 +289,9 @@ export const newRepositorySchema = {
     },
     ...settingFields,
     reports_on_pulls: { ...settingFields.reports_on_pulls, default: false },
+    proposes_reverts: { ...settingFields.proposes_reverts, default: false },
+    opens_issues: { ...settingFields.opens_issues, default: false },
+    briefs_pulls: { ...settingFields.briefs_pulls, default: false },
   },
   examples: [{ forge: 'github', url: 'https://github.com/acme/prompts.git', path: 'prompts/**/*.md' }],
 } as const
@@ -399,7 +439,7 @@ export const operations = defineOperations('Repositories', {
     timeoutMs: 180_000,
     summary: 'Change a repository',
     description:
-      'Changes its URL, after it was renamed or moved, its credentials, which environments are production, or whether regressions are told on pull requests. Webhook, secret, prompts and history stay. ' +
+      'Changes its URL, after it was renamed or moved, its credentials, which environments are production, or which comments pull requests get. Webhook, secret, prompts and history stay. ' +
       'Responds with 422 if git cannot read the repository, or if it has no commit in common with the known history.',
     roles: ['admin'],
     params: repositoryParamsSchema,

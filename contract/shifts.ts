@@ -66,7 +66,7 @@ const shiftSchema = object(
     },
     explanation: { type: 'string', description: 'All of this in two sentences' },
   },
-  { title: 'Shift', description: 'A moment at which the rate of a prompt moved more than its votes usually wander' },
+  { title: 'Shift', description: 'A moment at which the rate of a prompt moved more than its votes usually drift' },
 )
 
 export const shiftQuerySchema = {
@@ -103,7 +103,7 @@ export const operations = defineOperations('Regressions', {
     client: 'shifts.list',
     summary: 'List the shifts of all prompts',
     description:
-      'When the rate of positive signals moved more than wandering explains, newest first, with the cause: a change, ' +
+      'When the rate of positive signals moved more than drift explains, newest first, with the cause: a change, ' +
       'something outside of the prompt that other prompts share, or unknown. If the votes do not tell which of several ' +
       'changes it was, it is unexplained, and `candidates` lists them. Found in the background, within seconds ' +
       'to minutes of the votes.',

@@ -1,5 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { readerRoles } from '../server/src/domain/access/api-key.ts'
+import { readerRoles, signalRoles } from '../server/src/domain/access/api-key.ts'
 import { changeSides } from '../server/src/domain/impact/reading/change-signals.ts'
 import { maxBatchSignals } from '../server/src/domain/signals/batch-limit.ts'
 import { maxCommentLength } from '../server/src/domain/signals/details.ts'
@@ -119,6 +119,25 @@ export const batchItemSchema = {
   },
 } as const
 
+/** A signal that names its prompt by the call that produced the output. */
+export const tracedItemSchema = {
+  ...batchItemSchema,
+  required: ['value'],
+  properties: {
+    ...batchItemSchema.properties,
+    trace_id: {
+      type: ['string', 'null'],
+      pattern: '^[0-9a-f]{32}$',
+      description:
+        'Instead of `prompt`: the trace of the output, 32 hexadecimal digits. The span that OpenTelemetry sent of it says which prompt and version it is',
+    },
+    response_id: {
+      ...label,
+      description: 'Instead of `prompt`: the ID of the response, as in `gen_ai.response.id` of its span',
+    },
+  },
+} as const
+
 /** The items are validated one by one, so that a mistake in one does not reject the others. */
 export const signalBatchSchema = {
   type: 'object',
@@ -130,7 +149,7 @@ export const documentedBatchSchema = {
   title: 'SignalBatch',
   description: 'Signals of any prompts',
   ...signalBatchSchema,
-  properties: { signals: { ...signalBatchSchema.properties.signals, items: batchItemSchema } },
+  properties: { signals: { ...signalBatchSchema.properties.signals, items: tracedItemSchema } },
   examples: [
     {
       signals: [
@@ -141,6 +160,7 @@ export const documentedBatchSchema = {
           idempotency_key: 'b7d1-0001',
         },
         { prompt: 'prompts/support.md', value: 'negative', comment: 'Too long' },
+        { trace_id: '4bf92f3577b34da6a3ce929d0e0e4736', value: 'positive' },
       ],
     },
   ],
@@ -291,6 +311,8 @@ export type ImportedSignal = FromSchema<typeof importedSignalSchema>
 export type NewSignalBody = FromSchema<typeof newSignalSchema>
 
 export type BatchItem = FromSchema<typeof batchItemSchema>
+
+export type TracedItem = FromSchema<typeof tracedItemSchema>
 
 const since = {
   type: 'string',
@@ -520,9 +542,9 @@ export const operations = defineOperations('Signals', {
     description:
       `Records up to ${maxBatchSignals} signals of any prompts, in their order. Each is accepted or rejected as a request of its own ` +
       'would be, and counts towards the monthly limit as one: if not all fit, the first ones are recorded. The response is 200 ' +
-      'and has the result of each signal. A signal with an `idempotency_key` can be sent again, in any batch or alone, with the ' +
+      'and has the result of each signal. A signal with `trace_id` or `response_id` needs no `prompt`, if a span has told which it is. A signal with an `idempotency_key` can be sent again, in any batch or alone, with the ' +
       'same text.',
-    roles: ['ingest', 'standard', 'admin'],
+    roles: signalRoles,
     batch: true,
     changesSignals: true,
     body: documentedBatchSchema,
@@ -543,7 +565,7 @@ export const operations = defineOperations('Signals', {
       'organisation: Free 1,000, Team 10,000, Business 100,000 per calendar month, UTC, unless the operator has set other limits. ' +
       'Every response to a valid key says how much of the limit is left. Without a limit, these headers are absent.',
     // Keys that were created not to record signals get 403, like an ingest key that asks for history.
-    roles: ['ingest', 'standard', 'admin'],
+    roles: signalRoles,
     light: true,
     changesSignals: true,
     headers: signalHeadersSchema,

@@ -19,6 +19,8 @@ export interface SentSignals {
 export interface Senders extends SentSignals {
   /** How many signals were answered with 201 so far. */
   stored(): number
+  /** How many requests had no response, or a 5xx, repeated ones included. */
+  failed(): number
   stop(): Promise<void>
 }
 
@@ -30,7 +32,7 @@ export function startSenders(port: () => number, accounts: Account[], count: num
   const agent = new Agent({ keepAlive: true, maxSockets: count })
   const fates = new Map<number, Fate>()
   const unexpected: string[] = []
-  let [next, stored, stopped] = [0, 0, false]
+  let [next, stored, failed, stopped] = [0, 0, 0, false]
 
   async function sendSignal(number: number): Promise<void> {
     const account = accounts[number % accounts.length] as Account
@@ -42,6 +44,7 @@ export function startSenders(port: () => number, accounts: Account[], count: num
         fates.set(number, fateOf(response))
         return
       }
+      failed++
       if (response !== null && !response.body.includes('"internal_error"')) note(response)
       if (!withKey || stopped) return
       await pause(20)
@@ -71,6 +74,7 @@ export function startSenders(port: () => number, accounts: Account[], count: num
     fates,
     unexpected,
     stored: () => stored,
+    failed: () => failed,
     async stop() {
       stopped = true
       await Promise.all(senders)

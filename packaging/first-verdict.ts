@@ -29,6 +29,35 @@ await ledger.signals.create(prompt.id, { value: 'positive' })
 for await (const { verdict, after } of ledger.impact.list(prompt.id)) console.log(verdict, after.rate)
 `
 
+/** The same in Python, with the queue. */
+export const pythonApplication = `
+from datetime import datetime, timedelta, timezone
+from importlib.resources import files
+from promptledger import NotFoundError, Promptledger, models
+
+assert files("promptledger").joinpath("py.typed").is_file()
+ledger = Promptledger()
+prompt = ledger.prompts.create(name="prompts/größe.md")
+ledger.history.record(
+    prompt["id"],
+    action="deployed",
+    user={"name": "Ada Lovelace", "email": "ada@example.com"},
+    commit_sha="a1" * 20,
+    branch_name="main",
+    created_at=datetime.now(timezone.utc) - timedelta(minutes=1),
+)
+ledger.signals.create("prompts/größe.md", value="positive")
+with ledger.signals.queue(spool="votes.spool") as votes:
+    votes.add("prompts/größe.md", value="negative")
+print([signal["value"] for signal in ledger.signals.export(prompt["id"])])
+for change in ledger.impact.list(prompt["id"]):
+    print(change["verdict"], change["after"]["rate"])
+try:
+    ledger.prompts.get("pmt_none")
+except NotFoundError as error:
+    print(error.code)
+`
+
 export interface StartedService {
   address: string
   key: string
@@ -54,10 +83,15 @@ export async function install({ promptledger, client }: Tarballs, folder: string
 }
 
 /** Starts the installed service without a command, as on the first line of the README. */
-export async function start(folder: string, node: string): Promise<StartedService> {
-  const service = spawn(node, [join(folder, 'node_modules/.bin/promptledger')], {
+export async function start(
+  folder: string,
+  command: string,
+  args = [join(folder, 'node_modules/.bin/promptledger')],
+  env = environment(),
+): Promise<StartedService> {
+  const service = spawn(command, args, {
     cwd: folder,
-    env: { ...environment(), PORT: '0' },
+    env: { ...env, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const stop = async () => {

@@ -12,23 +12,33 @@ import {
   type History,
   history,
   type Impact,
+  type Invitations,
   impact,
+  invitations,
   type Keys,
   keys,
   type Organisation,
   organisation,
+  type People,
+  people,
   type Regressions,
   type Repositories,
   regressions,
   repositories,
   type Segments,
+  type Sessions,
   type Shares,
   type Shifts,
+  type Sources,
   segments,
+  sessions,
   shares,
   shifts,
+  sources,
+  type Telemetry,
   type Texts,
   type Trials,
+  telemetry,
   texts,
   trials,
   type Usage,
@@ -69,13 +79,18 @@ export class Promptledger {
   readonly shares: Shares
   readonly trials: Trials
   readonly texts: Texts
+  readonly telemetry: Telemetry
   readonly alerts: Alerts
+  readonly sources: Sources
   readonly organisation: Organisation
   readonly usage: Usage
   readonly keys: Keys
+  readonly people: People
+  readonly invitations: Invitations
   readonly repositories: Repositories
   readonly audit: Audit
   readonly session: Session
+  readonly sessions: Sessions
   /**
    * Sends what `prompts.text` has counted, for up to `timeout` milliseconds (5,000 by default), and stops its requests. Queues close on
    * their own.
@@ -103,13 +118,18 @@ export class Promptledger {
     this.shares = shares(service)
     this.trials = trials(service)
     this.texts = texts(service)
+    this.telemetry = telemetry(service)
     this.alerts = alerts(service)
+    this.sources = sources(service)
     this.organisation = organisation(service)
     this.usage = usage(service)
     this.keys = keys(service)
+    this.people = people(service)
+    this.invitations = invitations(service)
     this.repositories = repositories(service)
     this.audit = audit(service)
     this.session = session(service)
+    this.sessions = sessions(service)
   }
 }
 

@@ -2,6 +2,7 @@
 import type {
   Action,
   ExportFormat,
+  ModelChange,
   PageQuery,
   Pagination,
   PromptVersion,
@@ -29,6 +30,8 @@ export interface Page<Item> {
 /** One page of changes, and the signals that count for none of them because they name an unknown version. */
 export interface AttributedPage<Item> extends Page<Item> {
   unknown_versions: UnknownVersions
+  /** Only of a timeline, and only with `model_changes`. */
+  model_changes?: ModelChange[]
 }
 
 /** One page of versions. `complete` says whether all of them were searched. */

@@ -1,7 +1,7 @@
 import type { SessionInfo } from '@promptledger/client'
 import { CloudOff, Hourglass } from 'lucide-react'
 import { Suspense } from 'react'
-import { Redirect, Route, Switch } from 'wouter'
+import { Redirect, Route, Switch, useLocation } from 'wouter'
 import { AdminsOnlyPage } from './admins-only-page.tsx'
 import { probe, useConnection } from './connection.ts'
 import { Layout } from './layout.tsx'
@@ -9,8 +9,9 @@ import { lazyPage } from './lazy-page.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
 import { PromptPage } from './prompt/prompt-page.tsx'
 import { PromptsPage } from './prompts/prompts-page.tsx'
+import { arrival } from './sessions/arrival.ts'
 import { isSignedOut } from './sessions/ended-session.ts'
-import { canEdit } from './sessions/rights.ts'
+import { canEdit, canManageKeys } from './sessions/rights.ts'
 import { useSession } from './sessions/session.ts'
 import { SignInPage } from './sessions/sign-in-page.tsx'
 import { isShared } from './shared/token.ts'
@@ -42,6 +43,7 @@ function ConnectionBanner() {
 const onDemand = () => import('./on-demand.ts')
 const AlertPage = lazyPage(async () => (await onDemand()).AlertPage)
 const AlertsPage = lazyPage(async () => (await onDemand()).AlertsPage)
+const PeoplePage = lazyPage(async () => (await onDemand()).PeoplePage)
 const KeysPage = lazyPage(async () => (await onDemand()).KeysPage)
 const RepositoriesPage = lazyPage(async () => (await onDemand()).RepositoriesPage)
 const RepositoryPage = lazyPage(async () => (await onDemand()).RepositoryPage)
@@ -53,6 +55,8 @@ const TextSearchPage = lazyPage(async () => (await onDemand()).TextSearchPage)
 const SharedPage = lazyPage(async () => (await onDemand()).SharedPage)
 const RegressionPage = lazyPage(async () => (await onDemand()).RegressionPage)
 const RegressionsPage = lazyPage(async () => (await onDemand()).RegressionsPage)
+const SourcePage = lazyPage(async () => (await onDemand()).SourcePage)
+const SourcesPage = lazyPage(async () => (await onDemand()).SourcesPage)
 const TrialPage = lazyPage(async () => (await onDemand()).TrialPage)
 const TrialsPage = lazyPage(async () => (await onDemand()).TrialsPage)
 
@@ -73,8 +77,11 @@ export function App() {
 
 function Gate() {
   const session = useSession()
+  const [location] = useLocation()
   if (session.isPending) return <Loading what="the console" />
   if (session.isLoadingError) return <LoadError error={session.error} retry={session.refetch} />
+  // A link of an email or an invitation, or a sign-in that failed, also concerns someone who is signed in.
+  if (location === '/sign-in' && arrival.concernsAnyone) return <SignInPage reason={null} />
   // The form has no URL of its own, so the requested page appears as soon as the user signs in.
   if (isSignedOut(session.data)) return <SignInPage reason={session.data.reason} />
   return <SignedIn session={session.data} />
@@ -118,7 +125,10 @@ function SignedIn({ session }: { session: SessionInfo }) {
         <Route path="/usage">
           <UsagePage session={session} />
         </Route>
-        {isAdmin && (
+        <Route path="/people">
+          <PeoplePage session={session} />
+        </Route>
+        {canManageKeys(session) && (
           <Route path="/keys">
             <KeysPage session={session} />
           </Route>
@@ -135,6 +145,12 @@ function SignedIn({ session }: { session: SessionInfo }) {
           </Route>
         )}
         {isAdmin && <Route path="/alerts/:id">{({ id }) => <AlertPage key={id} id={id} />}</Route>}
+        {isAdmin && (
+          <Route path="/sources">
+            <SourcesPage />
+          </Route>
+        )}
+        {isAdmin && <Route path="/sources/:id">{({ id }) => <SourcePage key={id} id={id} />}</Route>}
         <Route path="/audit">
           {isAdmin ? (
             <AuditPage organisationId={session.organisation.id} />

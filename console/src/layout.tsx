@@ -10,7 +10,7 @@ import { Navigation } from './navigation.tsx'
 import { useFocusOnNavigation } from './navigation-focus.ts'
 import { KeyboardNavigation } from './palette/keyboard.tsx'
 import { promptIdIn } from './prompt/prompt-path.ts'
-import { signOut } from './sessions/session.ts'
+import { signOut, switchOrganisation } from './sessions/session.ts'
 import { type Theme, useTheme } from './theme.ts'
 import { Loading } from './ui/loading.tsx'
 import { UntrustedText, visibleText } from './ui/untrusted-text.tsx'
@@ -23,7 +23,7 @@ const PromptDialog = lazyPage(async () => (await import('./on-demand.ts')).Promp
 export function Layout({ session, children }: { session: SessionInfo; children: ReactNode }) {
   const [location] = useLocation()
   const leave = useMutation({ mutationFn: signOut })
-  const { organisation, key } = session
+  const { organisation, person } = session
   const main = useFocusOnNavigation(location)
   const promptId = promptIdIn(location)
   const action = useUrlParams()[0].get('do')
@@ -37,13 +37,14 @@ export function Layout({ session, children }: { session: SessionInfo; children: 
           <img src={logo} alt="" width="26" height="26" />
           <span>Promptledger</span>
         </Link>
-        <Navigation key={location} location={location} isAdmin={key.role === 'admin'} />
+        <Navigation key={location} location={location} session={session} />
         <div className="top-bar-account">
-          <span
-            className="top-bar-organisation"
-            title={`Signed in with the ${key.role} key “${visibleText(key.name)}” (…${key.hint})${limitOf(key)}`}
-          >
-            <UntrustedText text={organisation.name} />
+          <span className="top-bar-organisation" title={whoIs(session)}>
+            {person !== null && person.organisations.length > 1 ? (
+              <OrganisationChoice organisation={organisation} choices={person.organisations} />
+            ) : (
+              <UntrustedText text={organisation.name} />
+            )}
           </span>
           <KeyboardNavigation session={session} />
           <ThemeButton />
@@ -72,6 +73,37 @@ export function Layout({ session, children }: { session: SessionInfo; children: 
         </ErrorBoundary>
       </main>
     </>
+  )
+}
+
+function whoIs({ key, person }: SessionInfo): string {
+  if (person !== null && key.hint === '') {
+    return `Signed in as ${visibleText(person.name)} (${visibleText(person.email)}, ${person.role})`
+  }
+  return `Signed in with the ${key.role} key “${visibleText(key.name)}” (…${key.hint})${limitOf(key)}`
+}
+
+interface ChoiceProps {
+  organisation: SessionInfo['organisation']
+  choices: { id: number; name: string }[]
+}
+
+/** Switches to another organisation of the person who is signed in. */
+function OrganisationChoice({ organisation, choices }: ChoiceProps) {
+  const change = useMutation({ mutationFn: switchOrganisation })
+  return (
+    <select
+      aria-label="Organisation"
+      value={organisation.id}
+      disabled={change.isPending}
+      onChange={({ target }) => change.mutate(Number(target.value))}
+    >
+      {choices.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {visibleText(name)}
+        </option>
+      ))}
+    </select>
   )
 }
 

@@ -10,13 +10,15 @@ import { eventuallyHasFocus, tabTo } from './support/keyboard.ts'
 /** The buttons that open dialogs, by page; with a second label, the one that leads on to a secret. */
 const dialogs: Record<string, [trigger: string, confirm?: string][]> = {
   '/prompts/:prompt/signals': [['Delete signal']],
-  '/prompts/:prompt/regressions/:regression': [['Dismiss']],
+  '/prompts/:prompt/regressions/:regression': [['Dismiss'], ['Propose a revert']],
   '/trials': [['Try a pull request']],
   '/trials/:trial': [['Change share'], ['Pause'], ['End']],
   '/keys': [['New key'], ['Rotate test', 'Rotate key'], ['Revoke test']],
   '/repositories': [['Connect a repository']],
   '/repositories/:repository': [['Edit'], ['Rotate secret', 'Rotate secret'], ['Disconnect']],
   '/alerts': [['New alert']],
+  '/sources': [['New source'], ['Upload CSV']],
+  '/sources/:source': [['Edit']],
   '/alerts/:alert': [['Edit'], ['Rotate secret', 'Rotate secret']],
 }
 

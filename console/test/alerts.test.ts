@@ -48,7 +48,7 @@ inBrowser('The pages of alerts', (suite) => {
     await result.getByText('The test was not sent.').waitFor()
     await page.getByRole('link', { name: 'Alerts' }).first().click()
     const text = await rowWith(page, 'Support team').innerText()
-    for (const part of ['Webhook, 127.0.0.1', 'prompts/support/**', '12 of 13', 'Active', 'None yet']) {
+    for (const part of ['Webhook, 127.0.0.1', 'prompts/support/**', '12 of 14', 'Active', 'None yet']) {
       assert.ok(text.includes(part), `${part}: ${text}`)
     }
   })
@@ -58,7 +58,13 @@ inBrowser('The pages of alerts', (suite) => {
     const visitor = await suite.visit(t, { at: '/alerts?add=1', key })
     const form = visitor.page.getByRole('dialog', { name: 'New alert' })
     await form.getByLabel('Name').fill('On call')
-    const fields = { slack: 'Incoming webhook URL', email: 'Email addresses', pagerduty: 'Routing key' }
+    const fields = {
+      slack: 'Incoming webhook URL',
+      teams: 'Workflow URL',
+      discord: 'Webhook URL',
+      email: 'Email addresses',
+      pagerduty: 'Routing key',
+    }
     for (const [channel, label] of Object.entries(fields)) {
       await form.getByLabel('Channel').selectOption(channel)
       assert.equal(await form.getByLabel(label).count(), 1)

@@ -215,7 +215,8 @@ inBrowser('The chart', (suite) => {
     await importSignals(service, tenant.prompt, [368, 367.9], { positive: 0, negative: 7 })
     const at = `/prompts/${tenant.prompt.publicId}?from=${isoDay(service.now - 380 * dayMs)}`
     const { page } = await suite.visit(t, { at, key: tenant.key })
-    await page.locator('.chart-line.few').waitFor()
+    // Not visible for Playwright: a horizontal line has no height.
+    await page.locator('.chart-line.few').waitFor({ state: 'attached' })
     const [solid, few] = await Promise.all([
       sharesOf(page, '.chart-line:not(.few, .open)'),
       sharesOf(page, '.chart-line.few'),

@@ -105,6 +105,58 @@ inBrowser('The settings page', (suite) => {
     assert.deepEqual(await stored(), { enabled: false, excluded: [] })
   })
 
+  test('an evaluation whose scores are rejected gets a threshold, and its next score is recorded', async (t) => {
+    const tenant = await service.tenant('free', 'admin')
+    const score = async (name: string, value: number) => {
+      const attributes = Object.entries({
+        'gen_ai.prompt.name': tenant.prompt.publicId,
+        'gen_ai.evaluation.name': name,
+      })
+        .map(([key, stringValue]): object => ({ key, value: { stringValue } }))
+        .concat({ key: 'gen_ai.evaluation.score.value', value: { doubleValue: value } })
+      const logRecords = [{ eventName: 'gen_ai.evaluation.result', timeUnixNano: `${Date.now()}000000`, attributes }]
+      const response = await fetch(`${suite.address}/v1/logs`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }),
+      })
+      return (await response.json()) as object
+    }
+    assert.match(JSON.stringify(await score('Relevance <b>', 3)), /rejectedLogRecords/)
+    const visitor = await suite.visit(t, { at: '/settings', key: tenant.key })
+    const { page } = visitor
+    const telemetry = page.getByRole('region', { name: 'OpenTelemetry' })
+    const save = telemetry.getByRole('button', { name: 'Save evaluations' })
+    await telemetry.getByText('Scores of Relevance <b> are rejected.').waitFor()
+    assert.equal(await save.isDisabled(), true)
+    await telemetry.getByRole('button', { name: 'Set a threshold' }).click()
+    const relevance = telemetry.getByRole('group', { name: 'Evaluation Relevance <b>' })
+    await relevance.getByLabel('Comes from').selectOption('A judge')
+    await relevance.getByLabel('Positive from').fill('2.5')
+    await telemetry.getByRole('button', { name: 'Add evaluation' }).click()
+    const other = telemetry.getByRole('group').last()
+    await other.getByLabel('Name').fill('Relevance <b>')
+    visitor.expectErrors('422 PUT /api/v1/evaluations')
+    await save.click()
+    await telemetry
+      .getByRole('alert')
+      .filter({ hasText: /^Name must not occur twice/ })
+      .waitFor()
+    await other.getByLabel('Name').fill('Tests')
+    await save.click()
+    await telemetry.getByText('Saved.').waitFor()
+    const stored = () => service.store.telemetry.rules(tenant.organisation.id)
+    const rule = { name: 'Relevance <b>', source: 'judge', threshold: 2.5 }
+    assert.deepEqual(await stored(), [rule, { name: 'Tests', source: null, threshold: null }])
+    assert.deepEqual(await score('Relevance <b>', 3), {})
+    await telemetry.getByRole('group').last().getByRole('button', { name: 'Remove' }).click()
+    await save.click()
+    await telemetry.getByText('Saved.').waitFor()
+    assert.deepEqual(await stored(), [rule])
+    await page.reload()
+    assert.equal(await relevance.getByLabel('Positive from').inputValue(), '2.5')
+  })
+
   test('signals are erased only after their number is shown and confirmed', async (t) => {
     const tenant = await service.tenant('free', 'admin')
     for (const voter of ['Ada', 'Ada', 'Grace']) await tenant.signal({ value: 'positive', voter, metadata: { n: 1 } })

@@ -188,6 +188,27 @@ inBrowser('The page of a regression', (suite) => {
     assert.equal(await page.getByRole('link', { name: /Open regression/ }).count(), 0)
   })
 
+  test('a person takes it on with a comment, and without a token the form has the commands to undo it', async (t) => {
+    const { tenant, path } = await worsePrompt()
+    const key = await service.key(tenant.organisation, 'standard')
+    const visitor = await suite.visit(t, { at: `${path}?undo`, key })
+    const { page } = visitor
+    visitor.expectErrors(`409 POST /api/v1${path}/proposals`)
+    const dialog = page.getByRole('dialog', { name: 'Propose a revert?' })
+    await dialog.getByRole('button', { name: 'Propose' }).click()
+    await dialog.getByText('Or take the change back by hand').waitFor()
+    await dialog.getByText('git revert --no-edit').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await eventually(() => assert.equal(visitor.path, path))
+    const care = page.getByRole('region', { name: 'Who takes care of it' })
+    await care.getByRole('button', { name: 'Acknowledge' }).click()
+    await care.getByText('acknowledged it').waitFor()
+    await care.getByLabel('Comment').fill('Looking into it.')
+    await care.getByRole('button', { name: 'Save' }).click()
+    await care.locator('blockquote').getByText('Looking into it.').waitFor()
+    await checkAccessibility(page, 'a regression that a person takes care of')
+  })
+
   test('an unknown regression is a page of its own, not an error', async (t) => {
     const { key, prompt } = await service.tenant()
     const path = `/prompts/${prompt.publicId}/regressions/987654`

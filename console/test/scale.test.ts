@@ -120,7 +120,7 @@ async function fillPrompts(url: string, organisationId: number, now: number): Pr
     url,
     `insert into signal_hours (organisation_id, prompt_id, hour, positive, negative)
      select ${organisationId}, p.id, ${hour} - d.value * 86400000, 5 + p.id % 7, p.id % 5
-     from prompts p, json_each('[1,3,8]') d where p.organisation_id = ${organisationId} and p.public_id like 'pmt_0%'`,
+     from prompts p, json_each('[1,3,8]') d where p.organisation_id = ${organisationId} and p.public_id like 'pmt_00000000%'`,
   )
 }
 

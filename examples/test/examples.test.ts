@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { delimiter, dirname, join } from 'node:path'
+import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createFolder, deliveringScenario, startTrial } from '../../client/test/delivering-service.ts'
@@ -12,8 +12,10 @@ import { useLiveService } from '../../client/test/live-service.ts'
 import { sqlite } from '../../testing/engines.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
 import { without } from '../../testing/installed-tools.ts'
+import { queryRows } from '../../testing/rows.ts'
 import type { Tenant } from '../../testing/service.ts'
 import { createSigningKey } from '../../testing/vote-tokens.ts'
+import { addFrameworks, n8nRequest, writePage } from './frameworks.ts'
 import { startExample, usePackedExamples } from './packed-examples.ts'
 
 const run = promisify(execFile)
@@ -170,5 +172,96 @@ describe('Examples', () => {
       JSON.parse((await run('go', ['run', pathOf(`go/${name}/main.go`)], { env: byName(tenant) })).stdout).data
     assert.equal((await go('record_signal')).value, 'positive')
     assert.equal((await go('read_history'))[0].action, 'deployed')
+  })
+
+  describe('pages about frameworks', () => {
+    const commit = 'a1b2c3d4'.repeat(5)
+    before(() => addFrameworks(client.project))
+
+    /** A tenant with this prompt, and the files and commands of the page in a folder of its own. */
+    async function openPage(name: string, prompt: string) {
+      service.now = Date.now()
+      const tenant = await service.tenant('free', 'admin')
+      await service.ledger(tenant).prompts.rename(tenant.prompt.publicId, { name: prompt })
+      const folder = join(client.project, name)
+      const commands = (await writePage(name, folder))
+        .replace('https://ledger.example.com', service.address)
+        .replace('plk_…', await service.key(tenant.organisation, 'ingest'))
+        .replace('git rev-parse HEAD', `echo ${commit}`)
+      await mkdir(join(folder, 'prompts'))
+      await writeFile(join(folder, prompt), 'Be kind. {context} {query}\n')
+      const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`
+      return {
+        tenant,
+        runCommands: (changed = commands, env = {}) =>
+          run('bash', ['-euc', changed], { cwd: folder, env: { ...process.env, PATH, NODE_NO_WARNINGS: '1', ...env } }),
+        commands,
+      }
+    }
+
+    const votesOf = async (tenant: Tenant) => {
+      const signals: Record<string, unknown>[] = await signalsOf(tenant)
+      return signals.map(({ value, version, subject, comment }) => ({ value, version, subject, comment }))
+    }
+
+    test('the page on the AI SDK records a thumb that knows nothing but its response, and the call', async () => {
+      const { tenant, runCommands } = await openPage('ai-sdk', 'prompts/support-reply.md')
+      assert.match((await runCommands()).stdout, /Be kind.*Where is my order\?/)
+      assert.deepEqual(await votesOf(tenant), [
+        { value: 'positive', version: commit, subject: 'response-1', comment: null },
+      ])
+      const calls = await queryRows(
+        service.url,
+        `select version, model, calls from exposure_hours where prompt_id = ${tenant.prompt.id}`,
+      )
+      assert.deepEqual(
+        calls.map(({ version, model, calls }) => [version, model, Number(calls)]),
+        [[commit, 'gpt-5.1-2026', 1]],
+      )
+    })
+
+    test('the pages on LangChain and LlamaIndex record a vote on the run, with its version', async () => {
+      for (const [name, prompt, asked] of [
+        ['langchain', 'prompts/support-reply.md', /Be kind.*Where is my order\?/s],
+        ['llamaindex', 'prompts/answer-from-documents.md', /Be kind. We deliver on weekdays. When do you deliver\?/],
+      ] as const) {
+        const { tenant, runCommands } = await openPage(name, prompt)
+        assert.match((await runCommands()).stdout, asked)
+        const [{ subject, ...vote } = {}, ...others] = await votesOf(tenant)
+        assert.deepEqual([vote, others], [{ value: 'positive', version: commit, comment: null }, []])
+        assert.match(String(subject), /^[0-9a-f-]{36}$/)
+      }
+    })
+
+    test('the data layer on the page on Chainlit records, changes and withdraws votes', {
+      skip: without('python3'),
+    }, async () => {
+      const { tenant, runCommands, commands } = await openPage('chainlit', 'prompts/support-reply.md')
+      const env = {
+        PYTHONPATH: [fileURLToPath(new URL('../../clients/python/src', import.meta.url)), pathOf('test/chainlit')].join(
+          delimiter,
+        ),
+        CHAINLIT_DATABASE_URL: 'postgresql://',
+      }
+      const command = commands.replace('chainlit run', `python3 ${pathOf('test/chainlit/run.py')}`)
+      const { stdout } = await runCommands(command, env)
+      assert.deepEqual(await votesOf(tenant), [
+        { value: 'negative', version: commit, subject: stdout.trim(), comment: 'Too long' },
+      ])
+    })
+
+    test('the n8n workflow records each vote once, and fails if the service rejects it', async () => {
+      const tenant = await namedTenant()
+      const body = { prompt: promptName, value: 'positive', subject: 'answer-7c2e', version: commit, comment: 'Größe!' }
+      const send = async (item: object) => {
+        const { url, init } = await n8nRequest('record-vote.json', { body: item })
+        const headers = { ...(init.headers as object), authorization: `Bearer ${tenant.key}` }
+        return (await fetch(url.replace('https://ledger.example.com', service.address), { ...init, headers })).status
+      }
+      assert.deepEqual([await send(body), await send(body)], [201, 201])
+      const { value, subject, version, comment } = body
+      assert.deepEqual(await votesOf(tenant), [{ value, version, subject, comment }])
+      assert.equal(await send({ ...body, value: 'good' }), 422)
+    })
   })
 })

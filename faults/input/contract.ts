@@ -38,7 +38,7 @@ const errorCodes: Record<number, string> = {
 // For requests that are for no operation: no key, a session from another site, an unknown path or method, malformed HTTP.
 const statusesInsideApi = [401, 403, 404, 422]
 const statusesOutsideApi = [404, 422]
-const consolePath = /^\/($|assets\/|prompts($|\/)|repositories($|\/)|alerts($|\/)|[^/]+$)/
+const consolePath = /^\/($|assets\/|prompts($|\/)|repositories($|\/)|alerts($|\/)|sources($|\/)|[^/]+$)/
 
 export function contractOf(document: Document): Contract {
   const ajv = new Ajv2020({ strict: false, formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ } })

@@ -10,7 +10,7 @@ import { percentEncode, segments, valuesOf } from './values.ts'
 // Rarer than others: they leave resources behind, wait for the disk one by one, or have a long response.
 const rare = [
   'createKey rotateKey revokeKey createPrompt renamePrompt deletePrompt declareSegments declarePromptSegments recordHistory signIn signOut eraseSignals createVote',
-  'addAlert updateAlert removeAlert rotateAlertSecret testAlert retractSignal rotateRepositorySecret disconnectRepository exportSignals summariseSignals getReference getOpenApi getReadiness',
+  'addSource updateSource removeSource addAlert updateAlert removeAlert rotateAlertSecret testAlert retractSignal rotateRepositorySecret disconnectRepository exportSignals summariseSignals getReference getOpenApi getReadiness',
 ].flatMap((names) => names.split(' '))
 // Rarer still: they start git.
 const rarest = ['connectRepository', 'syncRepository', 'redeliver', 'receiveDelivery']

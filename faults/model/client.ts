@@ -188,7 +188,7 @@ function readUsage({ organisation, now }: Call): Prediction {
 }
 
 function issue(organisation: Organisation, createdAt: number, expiresAt: number | null): Prediction {
-  const terms = { name: 'bot', role: 'admin', prompts: null }
+  const terms = { name: 'bot', person_id: null, role: 'admin', prompts: null }
   const times = { created_at: iso(createdAt), expires_at: expiresAt === null ? null : iso(expiresAt) }
   const body = { data: { id: any, organisation_id: organisation.id, ...terms, ...times, key: any } }
   return created<{ data: { id: number; key: string } }>(body, ({ data: { id, key: secret } }) => {

@@ -16,6 +16,7 @@ import { pipelinedRequests } from './pipelining.ts'
 import { pullRefs } from './pull-refs.ts'
 import { weakKeys } from './roles.ts'
 import { copiedSecret, killedRotation } from './secrets.ts'
+import { hostileTelemetry, pipelinedTelemetry, slowTelemetry, spanFlood } from './telemetry.ts'
 import { unreadEntries, unreadPages } from './unread.ts'
 import { idleUploads, leakedSecret } from './webhooks.ts'
 import { stuckWorker } from './worker.ts'
@@ -53,6 +54,10 @@ export const attacks: Attack[] = [
   stuckWorker,
   largeBody,
   bracketBodies,
+  slowTelemetry,
+  pipelinedTelemetry,
+  hostileTelemetry,
+  spanFlood,
   changedAudit,
   wrongKeys,
   combined('unread and pipelined reads, slow and ordinary batches, git bombs', atOnce),

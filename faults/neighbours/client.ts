@@ -1,4 +1,5 @@
 import { Agent } from 'node:http'
+import { eventually } from '../../testing/eventually.ts'
 import { GitRepository } from '../../testing/git-repository.ts'
 import { deliveriesFrom, type ForgeDeliveries } from '../../testing/payloads/deliveries.ts'
 import type { Delivery } from '../../testing/payloads/facts.ts'
@@ -59,7 +60,14 @@ export async function connect(site: Site, key: string, git = createRemote(site))
     webhook_secret: secret,
     prompts,
   } = await api<Body>(site, key, 'POST', '/repositories', settings)
-  const promptId = prompts.find(({ path }) => path === 'prompts/p.md')?.id ?? ''
+  const isOurs = ({ path }: { path: string | null }) => path === 'prompts/p.md'
+  // A large repository may still be read when the response is sent.
+  const promptId = await eventually(async () => {
+    const found =
+      prompts.find(isOurs) ?? (await api<Body['prompts']>(site, key, 'GET', '/prompts?limit=100')).find(isOurs)
+    if (found === undefined) throw new Error('the prompt does not exist yet')
+    return found.id
+  })
   const hook = new URL(webhook_url).pathname
   return { id, key, hook, secret, forge: deliveriesFrom('github', secret), git, promptId }
 }

@@ -9,7 +9,8 @@ import { start } from '../first-verdict.ts'
 const run = promisify(execFile)
 
 // server/test/project/documents.test.ts checks these without running them.
-const tools = /^(claude|createdb|docker|git|helm|kubectl|npm|pg_ctl|pip|psql|scripts\/.*|systemctl|systemd-run)$/
+const tools =
+  /^(claude|createdb|docker|git|helm|kubectl|npm|pg_ctl|pip|psql|scripts\/.*|sha256sum|ssh-keygen|systemctl|systemd-run)$/
 
 /** Blocks that need more than one machine: their first words, and why. */
 const notRun: Record<string, string> = {
@@ -25,6 +26,11 @@ const notRun: Record<string, string> = {
   "export DATABASE_URL='postgres://": 'a setting',
   "DATABASE_URL='postgres://": 'a setting',
   '# stop the service': 'Citus',
+  'chmod +x promptledger-': 'a release',
+  'curl https://ledger.example.com/api/v1/signals': 'server/test/http/opentelemetry.test.ts',
+  'curl -X PUT https://ledger.example.com/api/v1/evaluations': 'server/test/http/opentelemetry.test.ts',
+  'body=': 'server/test/http/sources.test.ts',
+  'promptledger revert': 'server/test/cli/revert.test.ts',
 }
 
 /** What stands for something of the reader's. In each block, only what it contains is replaced. */

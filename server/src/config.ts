@@ -29,6 +29,20 @@ export interface Config {
   allowMachineSshKeys: boolean
   /** How email alerts are sent. Null if they cannot be. */
   mail: { url: string; from: { name: string; address: string } } | null
+  /** How people sign in. A mistake here must not keep the service from starting: keys still work. */
+  signIn: {
+    /** Null if people sign in by email, or not at all. */
+    provider: { kind: 'oidc' | 'github'; issuer: string; clientId: string; clientSecret: string } | null
+    /** Whether people may sign in by email where there is a mail server: a provider, also one that is not set up right, replaces it. */
+    allowsEmail: boolean
+    /** Only addresses of these domains may sign in. Empty for all. */
+    domains: string[]
+    /** The role of people who sign in without an invitation. Null if they need one. */
+    defaultRole: (typeof personRoles)[number] | null
+    /** The claim with a person's groups, and the role of each group. */
+    groups: { claim: string; roles: Record<string, (typeof personRoles)[number]> } | null
+    problems: { setting: string; message: string }[]
+  }
   /** Whether alerts may go to private addresses, and over plain http. */
   allowPrivateAlertTargets: boolean
   repositorySizeLimitMb: number
@@ -43,6 +57,7 @@ export interface Config {
   planLimits: Readonly<Record<(typeof plans)[number], number | null>>
   /** Null to keep signals forever. */
   signalRetentionDays: number | null
+  telemetryDays: number
   /** Addresses and networks of the proxies in front of the service. */
   trustedProxies: string[]
   requestLimits: {
@@ -108,6 +123,51 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     return from && { url, from }
   }
 
+  function readSignIn(): Config['signIn'] {
+    const issues: Config['signIn']['problems'] = []
+    function readOr<T>(setting: string, parse: (text: string) => T | undefined, expected: string): T | null {
+      const text = readSecretFile(setting) || env[setting] || ''
+      const value = text === '' ? null : parse(text)
+      if (value === undefined) issues.push({ setting, message: `${setting} must be ${expected}` })
+      return value ?? null
+    }
+    const server = readOr(
+      'SIGN_IN_ISSUER',
+      parseIssuer,
+      'the https:// URL of an OpenID Connect issuer, or https://github.com',
+    )
+    const clientId = readOr('SIGN_IN_CLIENT_ID', (text) => text, 'a client ID')
+    const clientSecret = readOr('SIGN_IN_CLIENT_SECRET', (text) => text, 'a client secret')
+    const domains = readOr('SIGN_IN_DOMAINS', parseDomains, 'domains such as example.com, separated by commas') ?? []
+    const defaultRole = readOr('SIGN_IN_ROLE', oneOf(personRoles), `one of ${personRoles.join(', ')}`)
+    const groups = readOr('SIGN_IN_GROUPS', parseGroups, 'a list such as groups: engineering=member, leads=admin')
+    const isWanted = Boolean(env.SIGN_IN_ISSUER)
+    if (isWanted && clientId === null) {
+      issues.push({ setting: 'SIGN_IN_CLIENT_ID', message: 'SIGN_IN_CLIENT_ID must be set if SIGN_IN_ISSUER is' })
+    }
+    if (isWanted && clientSecret === null) {
+      issues.push({
+        setting: 'SIGN_IN_CLIENT_SECRET',
+        message: 'SIGN_IN_CLIENT_SECRET must be set if SIGN_IN_ISSUER is',
+      })
+    }
+    const isOpenToAll = isWanted ? server !== null && isPublicIssuer(server.issuer) : true
+    if (defaultRole !== null && domains.length === 0 && isOpenToAll) {
+      const message = 'SIGN_IN_DOMAINS must be set if SIGN_IN_ROLE is: otherwise everyone in the world could join'
+      issues.push({ setting: 'SIGN_IN_DOMAINS', message })
+    }
+    // Nothing is guessed where one of them is wrong: the wrong people could join.
+    const isUsable = issues.length === 0 && server !== null && clientId !== null && clientSecret !== null
+    return {
+      provider: isUsable ? { ...server, clientId, clientSecret } : null,
+      allowsEmail: !isWanted && issues.length === 0,
+      domains,
+      defaultRole,
+      groups,
+      problems: issues,
+    }
+  }
+
   const databaseUrl = read(
     'DATABASE_URL',
     'sqlite:data/promptledger.db',
@@ -154,6 +214,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     allowMachineSshKeys: allows('machine-ssh-keys'),
     allowPrivateAlertTargets: allows('private-alert-targets'),
     mail: readMail(),
+    signIn: readSignIn(),
     repositorySizeLimitMb: read(
       'REPOSITORY_SIZE_LIMIT',
       '2048',
@@ -181,6 +242,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       optional(integer(1, 99_999)),
       'a number of days from 1 to 99999',
     ),
+    telemetryDays: read('TELEMETRY_DAYS', '14', integer(1, 30), 'a number of days from 1 to 30'),
     trustedProxies: read(
       'TRUSTED_PROXIES',
       '',
@@ -210,7 +272,14 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 
 const sqlite = 'sqlite:'
 /** Can also be in the file that `<name>_FILE` names, which wins: containers get secrets as files. */
-const secretSettings = ['DATABASE_URL', 'PROMPTLEDGER_SECRET_KEY', 'PROMPTLEDGER_OLD_SECRET_KEYS', 'SMTP_URL']
+const secretSettings = [
+  'DATABASE_URL',
+  'PROMPTLEDGER_SECRET_KEY',
+  'PROMPTLEDGER_OLD_SECRET_KEYS',
+  'SMTP_URL',
+  'SIGN_IN_CLIENT_SECRET',
+]
+const personRoles = ['viewer', 'member', 'admin'] as const
 const plans = ['free', 'team', 'business'] as const
 /** Only safe where the admins of all organisations are trusted, or in a closed network. */
 const permissions = [
@@ -260,6 +329,45 @@ function parsePublicUrl(text: string): string | undefined {
 function parseSmtpUrl(text: string): string | undefined {
   const url = URL.parse(text)
   return url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== '' ? text : undefined
+}
+
+/** `github+https://<host>` is a GitHub Enterprise Server. Plain http only on this machine: everyone on the way could sign in. */
+function parseIssuer(text: string): { kind: 'oidc' | 'github'; issuer: string } | undefined {
+  const [, isServer, address = ''] = /^(github\+)?(.*)$/.exec(text) ?? []
+  const url = URL.parse(address)
+  const isLocal = url?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname)
+  if (url === null || !(url.protocol === 'https:' || isLocal) || url.search !== '' || url.hash !== '') return undefined
+  const isGithub = isServer !== undefined || url.hostname === 'github.com'
+  return { kind: isGithub ? 'github' : 'oidc', issuer: isGithub ? url.origin : address }
+}
+
+/** Whether everyone can have an account there. */
+function isPublicIssuer(issuer: string): boolean {
+  const { hostname, pathname } = new URL(issuer)
+  if (hostname === 'login.microsoftonline.com') return /^\/(common|organizations|consumers)\//.test(pathname)
+  return ['accounts.google.com', 'github.com', 'gitlab.com', 'appleid.apple.com'].includes(hostname)
+}
+
+function parseDomains(text: string): string[] | undefined {
+  const domains = text
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter(Boolean)
+  return domains.every((domain) => /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(domain)) ? domains : undefined
+}
+
+/** The claim is `groups`, unless the list starts with another one and a colon. */
+function parseGroups(text: string): Config['signIn']['groups'] | undefined {
+  const [, claim = 'groups', list = ''] = /^(?:([\w:/.-]+):\s)?(.*)$/s.exec(text.trim()) ?? []
+  const roles: Record<string, (typeof personRoles)[number]> = {}
+  for (const part of list.split(',')) {
+    const at = part.lastIndexOf('=')
+    const group = part.slice(0, Math.max(at, 0)).trim()
+    const role = oneOf(personRoles)(part.slice(at + 1).trim())
+    if (group === '' || role === undefined) return undefined
+    roles[group] = role
+  }
+  return { claim, roles }
 }
 
 function parseSender(text: string): NonNullable<Config['mail']>['from'] | undefined {

@@ -6,7 +6,7 @@ import { formatNumber } from '../ui/number.ts'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { channelLabels, targetFields } from './channels.ts'
-import { alertEvents, eventLabels } from './events.ts'
+import { allEvents, eventLabels } from './events.ts'
 
 export function AlertDetails({ alert }: { alert: Alert }) {
   const { channel, events, hold_minutes: hold, repeat_hours: repeat, old_secret_until: oldSecretUntil } = alert
@@ -41,9 +41,7 @@ export function AlertDetails({ alert }: { alert: Alert }) {
         </Detail>
         <Detail name="Recovery told after">{formatMinutes(alert.recovery_hold_minutes)}</Detail>
         <Detail name="Repeated">{repeat === null ? 'Never' : `Every ${repeat} hours`}</Detail>
-        <Detail name="Events">
-          {events.length === alertEvents.length ? 'All' : events.map((event) => eventLabels[event]).join('; ')}
-        </Detail>
+        <Detail name="Events">{allEvents(events) ?? events.map((event) => eventLabels[event]).join('; ')}</Detail>
         <Detail name="Added on">
           <Time at={alert.created_at} />
         </Detail>

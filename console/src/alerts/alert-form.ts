@@ -1,6 +1,6 @@
 import type { Alert, AlertEvent, Channel } from '@promptledger/client'
 import { targetFields } from './channels.ts'
-import { alertEvents } from './events.ts'
+import { defaultEvents } from './events.ts'
 
 /** What the form edits. Numbers are text while they are typed. */
 export interface AlertForm {
@@ -18,7 +18,7 @@ export const newForm: AlertForm = {
   name: '',
   target: '',
   prompts: '**',
-  events: alertEvents,
+  events: defaultEvents,
   hold: '15',
   minSignals: '50',
   recoveryHold: '15',

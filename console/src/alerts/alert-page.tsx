@@ -22,7 +22,7 @@ import { AlertFields } from './alert-fields.tsx'
 import { formOf, labelsFor, rulesOf } from './alert-form.ts'
 import { refreshAlerts, useAlert } from './alert-query.ts'
 import { AlertStateBadge } from './alert-status.tsx'
-import { channelLabels } from './channels.ts'
+import { channelLabels, signedChannels } from './channels.ts'
 import { RotateAlertSecret } from './rotate-alert-secret.tsx'
 
 export function AlertPage({ id }: { id: string }) {
@@ -64,7 +64,7 @@ export function AlertPage({ id }: { id: string }) {
             <Pencil aria-hidden="true" />
             Edit
           </Button>
-          {data.channel === 'webhook' && (
+          {signedChannels.includes(data.channel) && (
             <Button onClick={() => setDialog('rotate')}>
               <KeyRound aria-hidden="true" />
               Rotate secret

@@ -6,7 +6,7 @@ import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { AlertDeliveryBadge, AlertStateBadge } from './alert-status.tsx'
 import { channelLabels } from './channels.ts'
-import { alertEvents, eventLabels } from './events.ts'
+import { alertEvents, allEvents, eventLabels } from './events.ts'
 
 const columns: Column<Alert>[] = [
   { header: 'Alert', className: 'alert-name', cell: (alert) => <Name {...alert} /> },
@@ -57,7 +57,7 @@ function labelOf(event: Alert['events'][number]): string {
 }
 
 function countOf(events: Alert['events']): string {
-  return events.length === alertEvents.length ? 'All' : `${events.length} of ${alertEvents.length}`
+  return allEvents(events) ?? `${events.length} of ${alertEvents.length}`
 }
 
 function LastDelivery({ last_delivery: last }: Alert) {
@@ -76,7 +76,8 @@ function NoAlerts() {
   return (
     <EmptyState title="No alerts yet">
       <p>
-        Add an alert to be told when a change makes a prompt worse: by webhook, in Slack, by email or through PagerDuty.
+        Add an alert to be told when a change makes a prompt worse: by webhook, in Slack, Teams or Discord, by email or
+        through PagerDuty.
       </p>
     </EmptyState>
   )

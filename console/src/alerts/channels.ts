@@ -1,10 +1,16 @@
 import type { Channel } from '@promptledger/client'
 
-export const channels: Channel[] = ['webhook', 'slack', 'email', 'pagerduty']
+export const channels: Channel[] = ['webhook', 'cloudevents', 'slack', 'teams', 'discord', 'email', 'pagerduty']
+
+/** The channels whose requests are signed with a secret. */
+export const signedChannels: Channel[] = ['webhook', 'cloudevents']
 
 export const channelLabels: Record<Channel, string> = {
   webhook: 'Webhook',
+  cloudevents: 'CloudEvents',
   slack: 'Slack',
+  teams: 'Microsoft Teams',
+  discord: 'Discord',
   email: 'Email',
   pagerduty: 'PagerDuty',
 }
@@ -25,10 +31,28 @@ export const targetFields: Record<Channel, TargetField> = {
     placeholder: 'https://example.com/promptledger',
     isSecret: false,
   },
+  cloudevents: {
+    label: 'URL',
+    hint: 'Receives signed CloudEvents by POST, in structured mode. Must be reachable from the service.',
+    placeholder: 'https://example.com/events',
+    isSecret: false,
+  },
   slack: {
     label: 'Incoming webhook URL',
     hint: 'From the settings of your Slack app: Incoming Webhooks, Add New Webhook. It is stored encrypted.',
     placeholder: 'https://hooks.slack.com/services/…',
+    isSecret: true,
+  },
+  teams: {
+    label: 'Workflow URL',
+    hint: 'From a workflow in Teams: “Post to a channel when a webhook request is received”. It is stored encrypted.',
+    placeholder: 'https://…/workflows/…',
+    isSecret: true,
+  },
+  discord: {
+    label: 'Webhook URL',
+    hint: 'From the settings of a Discord channel: Integrations, Webhooks, New Webhook. It is stored encrypted.',
+    placeholder: 'https://discord.com/api/webhooks/…',
     isSecret: true,
   },
   email: {

@@ -14,7 +14,17 @@ export const alertEvents: AlertEvent[] = [
   'trial.worse',
   'trial.stopped',
   'trial.mismatch',
+  'digest.weekly',
 ]
+
+/** What a new alert hears of. */
+export const defaultEvents = alertEvents.filter((event) => event !== 'digest.weekly')
+
+/** What an alert hears of, if that is everything. */
+export function allEvents(events: readonly AlertEvent[]): string | null {
+  if (!defaultEvents.every((event) => events.includes(event))) return null
+  return events.includes('digest.weekly') ? 'All' : 'All but the digest'
+}
 
 export const eventLabels: Record<DeliveryEvent, string> = {
   'regression.opened': 'A change made prompts worse',
@@ -31,4 +41,5 @@ export const eventLabels: Record<DeliveryEvent, string> = {
   'trial.worse': 'A trial found its candidate worse, and stopped',
   'trial.stopped': 'A trial has ended',
   'trial.mismatch': 'A trial cannot be judged',
+  'digest.weekly': 'A digest every Monday: what helped, what hurt, and what is undecided',
 }

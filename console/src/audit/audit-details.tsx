@@ -4,6 +4,7 @@ import { UntrustedText } from '../ui/untrusted-text.tsx'
 
 /** The names of details that do not read well as they are. Others lose their underscores. */
 const names: Record<string, string> = {
+  briefs_pulls: 'briefs reviewers',
   commit_sha: 'commit',
   count: 'times',
   entries: 'entries',
@@ -12,6 +13,8 @@ const names: Record<string, string> = {
   new_key_id: 'new key',
   old_secret_until: 'old secret valid until',
   prompt_id: 'prompt',
+  proposes_reverts: 'proposes reverts',
+  regression_id: 'regression',
   repository_id: 'repository',
   reports_on_pulls: 'reports on pull requests',
   ssh_host_key: 'SSH host key',

@@ -49,6 +49,7 @@ function filterFrom(params: URLSearchParams): AuditQuery {
   return {
     action: isAction(action) ? action : undefined,
     actor: params.get('actor') ?? undefined,
+    person: Number(params.get('person')) || undefined,
     since: params.get('since') ?? undefined,
     until: params.get('until') ?? undefined,
   }
@@ -76,7 +77,7 @@ interface Props {
   onChange: SetParams
 }
 
-const names = ['action', 'actor', 'since', 'until'] as const
+const names = ['action', 'actor', 'person', 'since', 'until'] as const
 const noFilters = Object.fromEntries(names.map((name) => [name, null]))
 
 function AuditFilter({ params, onChange }: Props) {
@@ -103,6 +104,7 @@ function AuditFilter({ params, onChange }: Props) {
       {actor !== null && (
         <span className="badge plain">{actor === 'operator' ? 'By the operator' : `By key ${actor.slice(0, 20)}`}</span>
       )}
+      {params.has('person') && <span className="badge plain">By person {params.get('person')?.slice(0, 20)}</span>}
       {names.some((name) => params.has(name)) && (
         <button type="button" className="text-button" onClick={() => onChange(noFilters)}>
           <X aria-hidden="true" />

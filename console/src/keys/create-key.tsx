@@ -1,4 +1,4 @@
-import type { NewKey, Role } from '@promptledger/client'
+import type { NewKey, Role, SessionInfo } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useId, useState } from 'react'
 import { ledger } from '../ledger.ts'
@@ -11,10 +11,14 @@ import { CreatedKey } from './created-key.tsx'
 
 const labels = { name: 'Name', role: 'Role', prompts: 'Prompts', expires_at: 'Last day' }
 
-export function CreateKey({ onClose }: { onClose: () => void }) {
+export function CreateKey({ session, onClose }: { session: SessionInfo; onClose: () => void }) {
   const queryClient = useQueryClient()
   const [name, setName] = useState('')
-  const [role, setRole] = useState<Role>('standard')
+  const { person } = session
+  const isAdmin = session.key.role === 'admin'
+  const allowed = roles.filter(({ role }) => isAdmin || person === null || person.key_roles.includes(role))
+  const [role, setRole] = useState<Role>(allowed.some(({ role }) => role === 'standard') ? 'standard' : 'reader')
+  const [isPersonal, setIsPersonal] = useState(!isAdmin)
   const [prompts, setPrompts] = useState('')
   const [lastDay, setLastDay] = useState('')
   const creation = useMutation({
@@ -27,7 +31,8 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
   function submit(event: FormEvent) {
     event.preventDefault()
     const limit = canBeLimited && prompts.trim() !== '' ? prompts.trim() : null
-    creation.mutate({ name: name.trim(), role, prompts: limit, expires_at: endOfDay(lastDay) })
+    const terms = { name: name.trim(), role, prompts: limit, expires_at: endOfDay(lastDay) }
+    creation.mutate({ ...terms, personal: isPersonal })
   }
   if (creation.data !== undefined) return <CreatedKey created={creation.data} onClose={onClose} />
   return (
@@ -39,7 +44,13 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
           value={name}
           onChange={setName}
         />
-        <RoleField role={role} onChange={setRole} />
+        <RoleField roles={allowed} role={role} onChange={setRole} />
+        {isAdmin && person !== null && (
+          <label className="show-inactive">
+            <input type="checkbox" checked={isPersonal} onChange={({ target }) => setIsPersonal(target.checked)} />
+            My own key, which ends if I am disabled
+          </label>
+        )}
         {canBeLimited && (
           <Field
             label={labels.prompts}
@@ -100,12 +111,18 @@ const roles: { role: Role; description: string }[] = [
   { role: 'signing', description: 'Sign tokens for votes from browsers, nothing else. Makes no requests.' },
 ]
 
-function RoleField({ role: selected, onChange }: { role: Role; onChange: (role: Role) => void }) {
+interface RoleFieldProps {
+  roles: typeof roles
+  role: Role
+  onChange: (role: Role) => void
+}
+
+function RoleField({ roles: offered, role: selected, onChange }: RoleFieldProps) {
   const name = useId()
   return (
     <fieldset className="role-field">
       <legend>Role</legend>
-      {roles.map(({ role, description }) => (
+      {offered.map(({ role, description }) => (
         <label key={role}>
           <input type="radio" name={name} value={role} checked={selected === role} onChange={() => onChange(role)} />
           <span>

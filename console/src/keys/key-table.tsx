@@ -75,6 +75,7 @@ function KeyName({ apiKey, isCurrent }: { apiKey: Key; isCurrent: boolean }) {
           <UntrustedText text={apiKey.name} />
         </strong>
         {isCurrent && <Badge>Current session</Badge>}
+        {apiKey.person_id !== null && <Badge>Personal</Badge>}
       </span>
       <code className="muted">
         {apiKey.role === 'signing' ? 'pls_' : 'plk_'}…{apiKey.hint}

@@ -63,7 +63,7 @@ export function KeysPage({ session }: { session: SessionInfo }) {
           )}
         </>
       )}
-      {dialog?.action === 'create' && <CreateKey onClose={close} />}
+      {dialog?.action === 'create' && <CreateKey session={session} onClose={close} />}
       {dialog?.action === 'rotate' && (
         <RotateKey apiKey={dialog.key} isCurrent={isCurrent(dialog.key)} onClose={close} />
       )}

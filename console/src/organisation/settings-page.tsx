@@ -22,6 +22,7 @@ import { useUsage } from '../usage/usage-query.ts'
 import { EraseSignals } from './erase-signals.tsx'
 import { PromptSegments } from './prompt-segments.tsx'
 import { SegmentKeysForm } from './segment-keys-form.tsx'
+import { Telemetry } from './telemetry.tsx'
 import { TextDelivery } from './text-delivery.tsx'
 
 export function SettingsPage({ session }: { session: SessionInfo }) {
@@ -43,6 +44,7 @@ export function SettingsPage({ session }: { session: SessionInfo }) {
           <Limits organisation={organisation.data} />
           <OrganisationSegments maxKeys={organisation.data.limits.segment_keys} />
           <TextDelivery />
+          <Telemetry />
           <EraseSignals organisationName={session.organisation.name} />
         </div>
       )}

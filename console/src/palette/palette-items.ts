@@ -50,7 +50,7 @@ export function usePaletteGroups(session: SessionInfo, query: string, onShortcut
   const [theme, setTheme] = useTheme()
   const isAdmin = session.key.role === 'admin'
   const pages: PaletteItem[] = [
-    ...linksFor(isAdmin).map(({ label, to }) => ({ key: to, label, to })),
+    ...linksFor(session).map(({ label, to }) => ({ key: to, label, to })),
     { key: '/docs', label: 'API reference', run: () => window.location.assign('/docs') },
   ]
   const nextTheme = theme === 'dark' ? 'light' : 'dark'

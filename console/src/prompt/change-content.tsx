@@ -141,7 +141,37 @@ function ChangeFigures({ promptId, entryId, impact }: ChangeFiguresProps) {
       <p>
         {impact.explanation} <Difference {...impact} />
       </p>
+      <RatedAnswers {...impact} />
+      <JudgeScores {...impact} />
     </section>
+  )
+}
+
+/** How many answers were rated. A fall is news, and decides nothing. */
+function RatedAnswers({ before, after, exposures }: Effect) {
+  if (exposures === null || exposures.after === 0) return null
+  const side = ({ positive, negative }: RatedTally, calls: number) =>
+    `${formatPercent(Math.min(1, (positive + negative) / calls))} of ${countOf(calls, 'answer')}`
+  return (
+    <p className="muted">
+      Users rated {side(after, exposures.after)}
+      {exposures.before ? `, and ${side(before, exposures.before)} before the change` : ''}.
+    </p>
+  )
+}
+
+/** Scores of judges, apart from the votes of people. */
+function JudgeScores({ evaluations }: Effect) {
+  if (evaluations.length === 0) return null
+  return (
+    <ul className="live-times" aria-label="Scores of judges">
+      {evaluations.map(({ name, before, after }) => (
+        <li key={name}>
+          Judge <UntrustedText text={name} />: {formatTally(before)} → {formatTally(after)} positive, of{' '}
+          {countOf(after.positive + after.negative, 'score')}
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -41,6 +41,18 @@ const failingAlerts = queryOptions({
 /** The open regressions with the largest losses. */
 export const useWorstRegressions = () => useQuery(worstRegressions)
 
+/** The open regressions that this person takes care of, the largest loss first. */
+export const useMyRegressions = (email: string | null) =>
+  useQuery({
+    queryKey: ['regressions', 'attention', email],
+    queryFn: async ({ signal }) => {
+      const query = { state: 'open', sort: 'difference', owner: email ?? '', limit: maxRegressions } as const
+      return await ledger.regressions.list(query, { signal })
+    },
+    refetchInterval: refreshMs,
+    enabled: email !== null,
+  })
+
 /** The unexplained shifts that were found in the last 14 days. */
 export const useRecentShifts = () => useQuery(recentShifts)
 

@@ -1,3 +1,4 @@
+import type { Regression } from '@promptledger/client'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -8,13 +9,37 @@ import { RequestId } from '../ui/request-id.tsx'
 import { limitLevel } from '../usage/limit-level.ts'
 import { useUsage } from '../usage/usage-query.ts'
 import { AlertItem, LimitItem, RegressionItem, RepositoryItem, ShiftItem } from './attention-items.tsx'
-import { useFailingAlerts, useFirstRepositories, useRecentShifts, useWorstRegressions } from './attention-queries.ts'
+import {
+  useFailingAlerts,
+  useFirstRepositories,
+  useMyRegressions,
+  useRecentShifts,
+  useWorstRegressions,
+} from './attention-queries.ts'
 
 const maxItems = 5
 
+interface Props {
+  isAdmin: boolean
+  /** The address of the person who looks, if it is known. */
+  email: string | null
+  calm: ReactNode
+}
+
+/** Those of the person who looks, then the others; of each, those that no one has taken on first, and the largest loss first. */
+function mineFirst(mine: Regression[], worst: Regression[]): Regression[] {
+  const isQuiet = ({ acknowledged_at: at, snoozed_until: until }: Regression) =>
+    at !== null || (until !== null && Date.parse(until) > Date.now())
+  const loudFirst = (list: Regression[]) => list.toSorted((a, b) => Number(isQuiet(a)) - Number(isQuiet(b)))
+  const isMine = new Set(mine.map(({ id }) => id))
+  return [...loudFirst(mine), ...loudFirst(worst.filter(({ id }) => !isMine.has(id)))]
+}
+
 /** Current problems, the worst first, or `calm` if there are none. Each part loads, and fails, on its own. */
-export function NeedsAttention({ isAdmin, calm }: { isAdmin: boolean; calm: ReactNode }) {
+export function NeedsAttention({ isAdmin, email, calm }: Props) {
   const regressions = useWorstRegressions()
+  const mine = useMyRegressions(email)
+  const listed = mineFirst(mine.data?.data ?? [], regressions.data?.data ?? [])
   const shifts = useRecentShifts()
   const repositories = useFirstRepositories(isAdmin)
   const failing = repositories.data?.filter(({ state }) => state === 'failing') ?? []
@@ -33,10 +58,10 @@ export function NeedsAttention({ isAdmin, calm }: { isAdmin: boolean; calm: Reac
       <h2 id="attention">Needs attention</h2>
       <ul>
         {isLimited && <LimitItem usage={usage.data} />}
-        {regressions.data?.data.map((regression) => (
+        {listed.map((regression) => (
           <RegressionItem key={regression.id} regression={regression} />
         ))}
-        <More total={regressions.data?.pagination.total_count} shown={regressions.data?.data.length}>
+        <More total={regressions.data?.pagination.total_count} shown={listed.length}>
           {(total) => <Link href="/regressions">All {countOf(total, 'open regression')}</Link>}
         </More>
         {shifts.data?.data.map((shift) => (

@@ -6,6 +6,7 @@ import { Link } from 'wouter'
 import { lazyPage } from '../lazy-page.tsx'
 import { usePageTitle } from '../page-title.ts'
 import { textSearchPath } from '../prompt/prompt-path.ts'
+import { emailOf } from '../sessions/rights.ts'
 import { useSetUp } from '../setup/set-up-state.ts'
 import { Button } from '../ui/button.tsx'
 import { CodeBlock } from '../ui/code-block.tsx'
@@ -122,7 +123,7 @@ export function PromptsPage({ session }: { session: SessionInfo }) {
   return (
     <>
       <h1 className="visually-hidden">Home</h1>
-      {hasPrompts && <NeedsAttention isAdmin={isAdmin} calm={!setUp.isShown && <Calm />} />}
+      {hasPrompts && <NeedsAttention isAdmin={isAdmin} email={emailOf(session)} calm={!setUp.isShown && <Calm />} />}
       {setUp.isShown && (
         <Suspense>
           <SetUp session={session} state={setUp} />

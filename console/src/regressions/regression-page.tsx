@@ -32,10 +32,12 @@ import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { Action } from '../versions/prompt-actions.tsx'
 import { ratesOf } from './open-regressions.tsx'
 import { liveSince, openTimeOf } from './open-time.ts'
+import { UndoActions } from './propose-revert.tsx'
 import { RegressionChange } from './regression-change.tsx'
 import { RegressionHistory } from './regression-history.tsx'
 import { useRegression } from './regression-query.ts'
 import { RegressionStateBadge } from './regression-state.tsx'
+import { TriageSection } from './triage.tsx'
 
 interface Props {
   promptId: string
@@ -55,6 +57,7 @@ export function RegressionPage({ promptId, id, canDismiss }: Props) {
     <>
       <Head regression={data} canDismiss={canDismiss} />
       <ChangeAndHistory regression={data} />
+      <TriageSection regression={data} canEdit={canDismiss} />
       <section aria-labelledby="told" className="page-section">
         <h2 id="told">Who was told</h2>
         <ToldTable regression={data} />
@@ -63,7 +66,7 @@ export function RegressionPage({ promptId, id, canDismiss }: Props) {
   )
 }
 
-function Head({ regression, canDismiss }: { regression: Regression; canDismiss: boolean }) {
+function Head({ regression, canDismiss }: { regression: RegressionDetails; canDismiss: boolean }) {
   const [isDismissing, setIsDismissing] = useState(false)
   const { prompt, state, change } = regression
   return (
@@ -91,8 +94,9 @@ function Head({ regression, canDismiss }: { regression: Regression; canDismiss: 
       </div>
       <div className="page-actions">
         {canDismiss && <Action opens="share">Share</Action>}
+        {state === 'open' && canDismiss && <UndoActions regression={regression} />}
         {state === 'open' && change.pr_url !== null && (
-          <ExternalLink className="button primary" to={change.pr_url}>
+          <ExternalLink className={canDismiss ? 'text-button' : 'button primary'} to={change.pr_url}>
             Open pull request #{change.pr_number}
           </ExternalLink>
         )}

@@ -7,7 +7,7 @@ import { FormFooter } from '../ui/form-footer.tsx'
 import { focusOnOpen } from '../ui/initial-focus.ts'
 import { ResultDialog } from '../ui/result-dialog.tsx'
 import { isSsh, LineField, SshKeyField, TokenField } from './access-fields.tsx'
-import { ReportsField } from './reports-field.tsx'
+import { BriefingsField, IssuesField, ProposalsField, ReportsField } from './reports-field.tsx'
 import { refreshRepositories } from './repository-query.ts'
 import { Warnings } from './warnings.tsx'
 
@@ -23,6 +23,9 @@ const labels = {
   ssh_host_key: 'New SSH host key',
   production_environments: 'Production environments',
   reports_on_pulls: 'Report on pull requests',
+  proposes_reverts: 'Propose reverts by itself',
+  opens_issues: 'Open issues',
+  briefs_pulls: 'Brief reviewers',
 }
 
 const emptyForm = {
@@ -33,6 +36,9 @@ const emptyForm = {
   sshHostKey: '',
   production: '',
   reports: false,
+  proposals: false,
+  issues: false,
+  briefings: false,
 }
 
 type EditForm = typeof emptyForm
@@ -45,6 +51,9 @@ export function EditRepository({ repository, onClose }: Props) {
     url: repository.url,
     production: repository.production_environments?.join(', ') ?? '',
     reports: repository.reports_on_pulls,
+    proposals: repository.proposes_reverts,
+    issues: repository.opens_issues,
+    briefings: repository.briefs_pulls,
   })
   const update = (changes: Partial<EditForm>) => setForm((current) => ({ ...current, ...changes }))
   const change = useMutation({
@@ -121,6 +130,24 @@ export function EditRepository({ repository, onClose }: Props) {
           checked={form.reports}
           onChange={(reports) => update({ reports })}
         />
+        <ProposalsField
+          forge={repository.forge}
+          url={form.url}
+          checked={form.proposals}
+          onChange={(proposals) => update({ proposals })}
+        />
+        <IssuesField
+          forge={repository.forge}
+          url={form.url}
+          checked={form.issues}
+          onChange={(issues) => update({ issues })}
+        />
+        <BriefingsField
+          forge={repository.forge}
+          url={form.url}
+          checked={form.briefings}
+          onChange={(briefings) => update({ briefings })}
+        />
         <FormFooter
           mutation={change}
           labels={labels}
@@ -148,6 +175,9 @@ function changesOf(form: EditForm, repository: Repository): RepositoryUpdate {
     changes.production_environments = production.length === 0 ? null : production
   }
   if (form.reports !== reports) changes.reports_on_pulls = form.reports
+  if (form.proposals !== repository.proposes_reverts) changes.proposes_reverts = form.proposals
+  if (form.issues !== repository.opens_issues) changes.opens_issues = form.issues
+  if (form.briefings !== repository.briefs_pulls) changes.briefs_pulls = form.briefings
   if (isSsh(url)) {
     if (sshKey.trim() !== '') changes.ssh_key = sshKey
     if (sshHostKey.trim() !== '') changes.ssh_host_key = sshHostKey.trim()

@@ -76,6 +76,9 @@ export function RepositoryDetails({ repository }: { repository: Repository }) {
           <ProductionEnvironments patterns={repository.production_environments} />
         </Detail>
         <Detail name="Reports on pull requests">{repository.reports_on_pulls ? 'On' : 'Off'}</Detail>
+        <Detail name="Briefs reviewers">{repository.briefs_pulls ? 'On' : 'Off'}</Detail>
+        <Detail name="Proposes reverts">{repository.proposes_reverts ? 'On' : 'Off'}</Detail>
+        <Detail name="Opens issues">{repository.opens_issues ? 'On' : 'Off'}</Detail>
         <Detail name="Contents">
           <RepositoryContents {...repository} />
         </Detail>

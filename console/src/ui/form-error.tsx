@@ -36,11 +36,13 @@ function messageOf(error: unknown, labels: Labels): string {
 
 /**
  * Replaces the API's names of fields, which the form does not show. A message starts with the name of its field, such as
- * `keys.0 must…`. Elsewhere in it, only names with an underscore are certain to be names.
+ * `keys.0 must…` or `rules.name must…`. Elsewhere in it, only names with an underscore are certain to be names.
  */
 export function withLabels(message: string, labels: Labels): string {
   const labelOf = (name: string) =>
     Object.hasOwn(labels, name) ? labels[name]?.replace(/ \(optional\)$/, '') : undefined
+  const [, nested = ''] = /^(\w+\.[a-z_]+) /.exec(message) ?? []
+  if (Object.hasOwn(labels, nested)) return `${labelOf(nested)}${message.slice(nested.length)}`
   const [, first = '', index] = /^(\w+)(?:\.(\d+))?(?=[ .])/.exec(message) ?? []
   const label = labelOf(first)
   const position = index === undefined ? '' : ` ${Number(index) + 1}`

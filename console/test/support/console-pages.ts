@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { operator } from '../../../server/src/domain/access/audit.ts'
+import { createInvitation } from '../../../server/src/domain/access/invitation.ts'
 import { addAlert, addDelivery } from '../../../testing/alerts.ts'
 import type { TestService } from '../../../testing/service.ts'
 import { inBatches, signalFor } from '../../../testing/signals.ts'
+import { addSource } from '../../../testing/sources.ts'
 import { createChangedPrompt } from './changed-prompt.ts'
 import { startTrial, vote } from './trial.ts'
 
@@ -15,6 +18,7 @@ export interface Contents {
   repository: number
   alert: string
   disabledAlert: string
+  source: string
   trial: string
 }
 
@@ -66,7 +70,10 @@ export const consolePages: Record<string, ConsolePage> = {
   'the alerts page': { path: () => '/alerts', shows: '.alert-event' },
   'an alert': { path: ({ alert }) => `/alerts/${alert}`, shows: '.alert-event' },
   'a disabled alert': { path: ({ disabledAlert }) => `/alerts/${disabledAlert}`, shows: '.notice.bad' },
+  'the sources page': { path: () => '/sources', shows: '.row-link' },
+  'a source': { path: ({ source }) => `/sources/${source}`, shows: '.set-up-source' },
   'the keys page': { path: () => '/keys', shows: '.key-name' },
+  'the people page': { path: () => '/people', shows: '#invitations' },
   'the audit log': { path: () => '/audit', shows: '.audit-hash' },
   'the settings': { path: () => '/settings', shows: '.limits' },
   'an unknown page': { path: () => '/nothing', shows: '.empty-state', isMissing: true },
@@ -78,6 +85,11 @@ export async function createContents(service: TestService): Promise<Contents> {
   const { key, organisation } = scenario.tenant
   await service.key(organisation, 'ingest', service.now + 3_600_000)
   await scenario.send(scenario.forge.ping())
+  const joined = { organisationId: organisation.id, email: 'ada@example.com', name: 'Ada', subject: null } as const
+  const terms = { role: 'member', roleFrom: 'invitation', createdAt: service.now } as const
+  await service.store.people.add({ ...joined, ...terms })
+  const invited = { organisationId: organisation.id, role: 'viewer', email: null } as const
+  await createInvitation(service.store.invitations, invited, service.now, operator)
   service.judge.touch(organisation.id, prompt.id)
   await service.judge.round()
   const [regression] = await service.store.regressions.ofPrompt(prompt)
@@ -87,6 +99,11 @@ export async function createContents(service: TestService): Promise<Contents> {
     await addDelivery(service, active, { state, response: 'ok', status: 500, error: 'No.', finished_at: service.now })
   }
   await service.store.alerts.disable(disabled, 'The receiver responded with 410.', service.now)
+  const { source } = await addSource(service, organisation.id)
+  const lastRejection = 'the value "meh" is not known'
+  const [lastReceivedAt, lastRecordedAt, lastRejectedAt] = Array(3).fill(service.now)
+  const times = { lastReceivedAt, lastRecordedAt, lastRejectedAt, lastRejection }
+  await service.store.sources.count(source, { received: 3, recorded: 2, rejected: 1, ...times })
   const trial = await startTrial(service, scenario, { pull: 41, ramp: { shares: [0.5, 0.8], votes: 200 } })
   await vote(scenario, { count: 40, rates: { control: 0.8, candidate: 0.7 } })
   const metadata = JSON.stringify({ model: 'small', trace: '4bf92f35' })
@@ -108,6 +125,7 @@ export async function createContents(service: TestService): Promise<Contents> {
     repository: scenario.repository.id,
     alert: active.publicId,
     disabledAlert: disabled.publicId,
+    source: source.publicId,
     trial,
   }
 }

@@ -1,4 +1,4 @@
-import { type Alert, type AlertRules, generateAlertId } from '../domain/alerts/alert.ts'
+import { type Alert, type AlertRules, generateAlertId, signedChannels } from '../domain/alerts/alert.ts'
 import type { AlertService, AlertState, AlertUpdate, TestedAlert } from '../domain/alerts/alert-service.ts'
 import type { SendMessage, Target } from '../domain/alerts/channel.ts'
 import type { TestMessage } from '../domain/alerts/message.ts'
@@ -28,10 +28,10 @@ export function createAlertService(context: AlertContext): AlertService {
 
   return {
     async add({ organisationId, channel, target, ...requested }, by) {
-      const rules = validRules(requested)
+      const rules = validRules(channel, requested)
       const checked = validTarget(channel, target, context.targets)
       const publicId = generateAlertId()
-      const secret = channel === 'webhook' ? generateWebhookSecret() : null
+      const secret = signedChannels.includes(channel) ? generateWebhookSecret() : null
       const alert = await store.alerts.add(
         {
           ...rules,
@@ -48,7 +48,7 @@ export function createAlertService(context: AlertContext): AlertService {
     },
 
     async update(alert, { target, state, ...changed }, by) {
-      const rules = validRules(withChanges(alert, changed))
+      const rules = validRules(alert.channel, withChanges(alert, changed))
       const { sealedTarget, hint } =
         target === undefined ? alert : seal(alert, validTarget(alert.channel, target, context.targets))
       const now = clock()
@@ -64,7 +64,8 @@ export function createAlertService(context: AlertContext): AlertService {
     remove: (alert, by) => store.alerts.remove(alert, clock(), by),
 
     async rotateSecret(alert, overlapMs, by) {
-      if (alert.channel !== 'webhook') throw new DomainError('conflict', 'Only webhooks have a signing secret.')
+      if (!signedChannels.includes(alert.channel))
+        throw new DomainError('conflict', 'Only webhooks have a signing secret.')
       const secret = generateWebhookSecret()
       const now = clock()
       const oldSecretUntil = now + overlapMs

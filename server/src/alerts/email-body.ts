@@ -1,13 +1,14 @@
 import type { Link } from './links.ts'
-import { type Content, leadOf, type PromptContent } from './text.ts'
+import { type Content, leadOf, type PromptContent, type Section } from './text.ts'
 
 export function emailText(content: Content): string {
-  const { title, facts, prompts, morePrompts, links } = content
+  const { title, facts, prompts, morePrompts, sections, links } = content
   const parts = [
     title,
     ...leadOf(content),
     facts.map(({ label, text }) => `${label}: ${text}`).join('\n'),
     ...prompts.map((prompt) => promptText(prompt, prompts.length > 1)),
+    ...sections.map(sectionText),
     morePrompts > 0 ? more(morePrompts) : '',
     links.map(({ label, url }) => `${label}: ${url}`).join('\n'),
   ]
@@ -25,12 +26,20 @@ function promptText({ name, figures, explanation, comments, links }: PromptConte
   ].join('\n')
 }
 
+function sectionText({ title, items, more: hidden }: Section): string {
+  return [
+    title,
+    ...items.map(({ name, text, url }) => `- ${name}, ${text}\n  ${url}`),
+    ...(hidden > 0 ? [more(hidden)] : []),
+  ].join('\n')
+}
+
 const font = 'font-family: -apple-system, BlinkMacSystemFont, "Segoe UI", Helvetica, Arial, sans-serif'
 const muted = 'color: #59636e'
 
 /** Styles are inline, because mail programs remove style sheets. No images: they would tell when a message is read. */
 export function emailHtml(content: Content): string {
-  const { title, facts, prompts, morePrompts, links } = content
+  const { title, facts, prompts, morePrompts, sections, links } = content
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head>
@@ -51,6 +60,7 @@ ${
         .join('')}</table>`
 }
 ${prompts.map((prompt) => promptHtml(prompt, prompts.length > 1)).join('\n')}
+${sections.map(sectionHtml).join('\n')}
 ${morePrompts > 0 ? `<p style="margin: 0 0 16px; ${muted}">${more(morePrompts)}</p>` : ''}
 ${linksHtml(links)}
 </div>
@@ -72,6 +82,19 @@ ${comments.map((comment) => `<blockquote style="margin: 4px 0 4px 12px; ${muted}
 }
 ${hasLinks ? linksHtml(links) : ''}
 </div>`
+}
+
+function sectionHtml({ title, items, more: hidden }: Section): string {
+  return `<h2 style="margin: 16px 0 8px; font-size: 16px">${escapeHtml(title)}</h2>
+<ul style="margin: 0 0 8px; padding: 0 0 0 20px">
+${items
+  .map(
+    ({ name, text, url }) =>
+      `<li style="margin: 0 0 4px"><a href="${escapeHtml(url)}" style="color: #0969da">${escapeHtml(name)}</a> ${escapeHtml(text)}</li>`,
+  )
+  .join('\n')}
+</ul>
+${hidden > 0 ? `<p style="margin: 0 0 8px; ${muted}">${more(hidden)}</p>` : ''}`
 }
 
 function linksHtml(links: Link[]): string {

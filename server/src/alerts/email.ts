@@ -42,6 +42,16 @@ export async function sendEmail(
   }
 }
 
+/** Sends a message that is no alert, to one person. */
+export async function sendPlainEmail(
+  mail: MailSettings,
+  { to, subject, text }: { to: string; subject: string; text: string },
+): Promise<void> {
+  const transport = await openTransport(mail)
+  const headers = { 'Auto-Submitted': 'auto-generated' }
+  await withDeadline(transport.sendMail({ from: mail.from, to: [to], subject, text, headers }))
+}
+
 const notSetUp = 'The service cannot send email. Ask the operator to set SMTP_URL and ALERT_FROM.'
 
 // Imported with the first email: most installations send none.

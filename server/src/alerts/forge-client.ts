@@ -1,4 +1,4 @@
-import { reportScopes } from '../domain/repositories/report-token.ts'
+import { limitContainers } from '../domain/json-containers.ts'
 import type { ForgeName } from '../domain/repositories/repository.ts'
 import { hour } from '../domain/time.ts'
 import type { ForgeApi, ForgeRequest } from '../forges/forge-api.ts'
@@ -34,6 +34,8 @@ interface Connection {
   forge: ForgeName
   api: ForgeApi
   token: string
+  /** What the token needs, in the words of the forge. */
+  scopes: string
   /** Whether to show what the server says. With servers of the operator's network, admins could explore it. */
   showsReasons: boolean
   send(url: string, options: RequestOptions): Promise<RequestResult>
@@ -44,7 +46,7 @@ const maxReasonLength = 200
 const requestTimeoutMs = 10_000
 const totalTimeoutMs = 45_000
 
-export function createForgeClient({ forge, api, token, showsReasons, send }: Connection): ForgeClient {
+export function createForgeClient({ forge, api, token, scopes, showsReasons, send }: Connection): ForgeClient {
   const deadline = performance.now() + totalTimeoutMs
   return {
     async send({ method, url, body }, what) {
@@ -68,7 +70,7 @@ export function createForgeClient({ forge, api, token, showsReasons, send }: Con
       const value = parsed(result.body)
       if (result.status >= 200 && result.status < 300) return { kind: 'done', status: result.status, value }
       const reason = reasonOf(api, value, token)
-      const rejection = rejectionOf(failed, forge, result, showsReasons ? reason : null)
+      const rejection = rejectionOf(failed, scopes, result, showsReasons ? reason : null)
       return { ...rejection, isDoneAlready: reason !== null && api.hasStatusAlready(reason) }
     },
   }
@@ -90,12 +92,12 @@ function failureOf(forge: ForgeName, what: string) {
 
 function rejectionOf(
   failed: Fail,
-  forge: ForgeName,
+  scopes: string,
   { status, headers }: Extract<RequestResult, { kind: 'response' }>,
   reason: string | null,
 ): Failed {
   const said = `it responds with ${status}${reason === null ? '' : `, “${reason}”`}.`
-  const needs = `The token needs ${reportScopes(forge)}.`
+  const needs = `The token needs ${scopes}.`
   const isLimited = status === 429 || (status === 403 && isRateLimit(headers))
   if (isLimited || status === 408 || status === 425 || status >= 500) {
     return { ...failed(status, said, reason), ...waitOf(headers) }
@@ -103,7 +105,7 @@ function rejectionOf(
   const final = (why: string) => ({ ...failed(status, why, reason), isFinal: true })
   switch (status) {
     case 401:
-      return final(`${said} The token is invalid or expired. Set a new one with ${reportScopes(forge)}.`)
+      return final(`${said} The token is invalid or expired. Set a new one with ${scopes}.`)
     case 403:
       return final(`${said} ${needs}`)
     case 404:
@@ -132,6 +134,7 @@ function reasonOf(api: ForgeApi, body: unknown, token: string): string | null {
 /** Undefined for a body that is no JSON or was cut off. */
 function parsed(body: string): unknown {
   try {
+    limitContainers(Buffer.from(body))
     return JSON.parse(body)
   } catch {
     return undefined

@@ -11,3 +11,15 @@ export function line(text: string, maxLength: number): string {
 export function cut(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
+
+/** As many of the first lines as fit into a text of this length. */
+export function fitting(lines: readonly string[], maxLength: number): string[] {
+  const shown: string[] = []
+  let length = 0
+  for (const each of lines) {
+    length += each.length + 1
+    if (length > maxLength) break
+    shown.push(each)
+  }
+  return shown
+}

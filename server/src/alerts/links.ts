@@ -23,7 +23,7 @@ export function linksOf(message: Message, publicUrl: string): Link[] {
       return [
         linkToChange(worst, publicUrl),
         ...linkToPull(message.change),
-        ...(canDismiss ? [linkToDismiss(worst, publicUrl)] : []),
+        ...(canDismiss ? [linkToUndo(worst, publicUrl), linkToDismiss(worst, publicUrl)] : []),
       ]
     }
     case 'shift.unexplained': {
@@ -45,6 +45,8 @@ export function linksOf(message: Message, publicUrl: string): Link[] {
         ...message.prompts.slice(0, 1).map(({ prompt }) => linkToPrompt(prompt, publicUrl)),
         ...linkToPull({ prNumber: message.trial.prNumber, prUrl: message.prUrl }),
       ]
+    case 'digest.weekly':
+      return [{ label: 'See the prompts', url: `${publicUrl}/prompts` }]
     case 'alert.test':
       return [{ label: 'Open Promptledger', url: publicUrl }]
   }
@@ -54,11 +56,19 @@ export function linkToChange({ prompt, entryId }: Pick<ToldPrompt, 'prompt' | 'e
   return { label: 'See the change', url: `${publicUrl}/prompts/${prompt.publicId}?entry=${entryId}` }
 }
 
-export function linkToDismiss(
-  { prompt, regressionId }: Pick<ToldPrompt, 'prompt' | 'regressionId'>,
-  publicUrl: string,
-): Link {
-  return { label: 'Dismiss', url: `${publicUrl}/prompts/${prompt.publicId}/regressions/${regressionId}` }
+type ToldRegression = Pick<ToldPrompt, 'prompt' | 'regressionId'>
+
+export function linkToRegression({ prompt, regressionId }: ToldRegression, publicUrl: string): Link {
+  return { label: 'See the regression', url: `${publicUrl}/prompts/${prompt.publicId}/regressions/${regressionId}` }
+}
+
+export function linkToDismiss(told: ToldRegression, publicUrl: string): Link {
+  return { ...linkToRegression(told, publicUrl), label: 'Dismiss' }
+}
+
+/** Opens the page of the regression with the form that proposes a revert. */
+export function linkToUndo(told: ToldRegression, publicUrl: string): Link {
+  return { label: 'Undo', url: `${linkToRegression(told, publicUrl).url}?undo` }
 }
 
 export function linkToPrompt({ publicId }: Pick<Prompt, 'publicId'>, publicUrl: string): Link {

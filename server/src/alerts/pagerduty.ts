@@ -27,6 +27,7 @@ const actions: Record<Message['event'], Severity | 'resolve'> = {
   'trial.worse': 'warning',
   'trial.stopped': 'resolve',
   'trial.mismatch': 'warning',
+  'digest.weekly': 'info',
   'alert.test': 'info',
 }
 

@@ -6,7 +6,7 @@ import type { RegressionState } from '../domain/regressions/regression.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { CommitStatus } from '../forges/forge-api.ts'
 import { line } from './line.ts'
-import { linkToChange, linkToDismiss } from './links.ts'
+import { linkToChange, linkToDismiss, linkToUndo } from './links.ts'
 import { timeOf } from './text.ts'
 
 const maxPrompts = 20
@@ -23,19 +23,33 @@ export function pullCommentText(
   marker: string,
   maxLength: number,
 ): string {
+  const edited = `_Promptledger edits this comment when something changes, most recently at ${timeOf(message.at)}._`
+  return fittingText(message, publicUrl, maxLength, (evidence) => [heading(message), ...evidence, edited, marker])
+}
+
+/** A text with as many prompts as fit. */
+export function fittingText(
+  message: RegressionMessage,
+  publicUrl: string,
+  maxLength: number,
+  compose: (evidence: string[]) => string[],
+): string {
   for (let promptCount = maxPrompts; ; promptCount--) {
-    const text = textWith(promptCount, message, publicUrl, marker)
+    const text = compose(evidenceOf(promptCount, message, publicUrl)).join('\n\n')
     if (text.length <= maxLength || promptCount === 1) return text
   }
 }
 
-function textWith(promptCount: number, message: RegressionMessage, publicUrl: string, marker: string): string {
-  const { prompts, at } = message
+/** What became of the prompts, in a line. */
+export function heading({ prompts }: Pick<RegressionMessage, 'prompts'>): string {
+  return `**Promptledger: ${summaryOf(prompts)}**`
+}
+
+function evidenceOf(promptCount: number, { prompts }: RegressionMessage, publicUrl: string): string[] {
   const shown = prompts.slice(0, promptCount)
   const more = prompts.length - shown.length
   const [worst] = prompts as [ToldPrompt]
   return [
-    `**Promptledger: ${heading(prompts)}**`,
     [
       '| Prompt | Before | After | Difference | Now |',
       '|---|---|---|---|---|',
@@ -44,9 +58,7 @@ function textWith(promptCount: number, message: RegressionMessage, publicUrl: st
     shown.map((told) => `- ${code(told.prompt.name, maxNameLength)}: ${reason(told, publicUrl)}`).join('\n'),
     ...(more > 0 ? [`And ${count(more, 'more prompt')}.`] : []),
     `Live since ${timeOf(worst.liveFrom)}. Rates are the share of positive signals of users; differences are 95% confidence ranges.`,
-    `_Promptledger edits this comment when something changes, most recently at ${timeOf(at)}._`,
-    marker,
-  ].join('\n\n')
+  ]
 }
 
 /**
@@ -68,7 +80,7 @@ export function commitStatus({ prompts }: RegressionMessage, repository: Reposit
   const open = prompts.filter(({ state }) => state === 'open')
   const [first] = open
   const rates = first === undefined ? '' : `: ${percent(first.before.rate)} → ${percent(first.after.rate)} positive`
-  const description = `${heading(prompts)}${open.length === 1 ? rates : ''}`
+  const description = `${summaryOf(prompts)}${open.length === 1 ? rates : ''}`
   return {
     context: `promptledger (${line(repository.path, 80)})`,
     key: `promptledger-${hash('sha256', repository.hookId).slice(0, 12)}`,
@@ -78,7 +90,7 @@ export function commitStatus({ prompts }: RegressionMessage, repository: Reposit
   }
 }
 
-function heading(prompts: ToldPrompt[]): string {
+function summaryOf(prompts: ToldPrompt[]): string {
   const states = new Set(prompts.map(({ state }) => state))
   if (states.has('open')) {
     const open = prompts.filter(({ state }) => state === 'open')
@@ -126,14 +138,16 @@ function stateOf(told: ToldPrompt, publicUrl: string): string {
 }
 
 /** Without a sign in front of the number, by which the forge would mention one pull request in the other. */
-function referenceTo({ prNumber, commitSha }: HistoryEntry): string {
+export function referenceTo({ prNumber, commitSha }: Pick<HistoryEntry, 'prNumber' | 'commitSha'>): string {
   return prNumber === null ? `commit ${commitSha.slice(0, 7)}` : `pull request ${prNumber}`
 }
 
 function reason(told: ToldPrompt, publicUrl: string): string {
   const links = [
     `[See the change](${linkToChange(told, publicUrl).url})`,
-    ...(told.state === 'open' ? [`[dismiss](${linkToDismiss(told, publicUrl).url})`] : []),
+    ...(told.state === 'open'
+      ? [`[undo](${linkToUndo(told, publicUrl).url})`, `[dismiss](${linkToDismiss(told, publicUrl).url})`]
+      : []),
   ]
   return `${prose(told.explanation, maxExplanationLength)} ${links.join(' · ')}`
 }
@@ -143,7 +157,7 @@ export function points(difference: number): string {
   return value < 0 ? `−${-value}` : `+${value}`
 }
 
-function count(number: number, noun: string): string {
+export function count(number: number, noun: string): string {
   return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
 }
 
@@ -155,15 +169,26 @@ export function code(text: string, maxLength: number): string {
   return `\`${inert || '?'}\``
 }
 
+/** A name of others in a title or a commit message, in which forges also look for mentions and references. */
+export function inert(text: string): string {
+  return separated(line(text, maxNameLength))
+}
+
 /**
  * A sentence that can contain words of others. Backslashes stop the markup. Forges look for mentions, references and addresses in the rendered
  * text, where a backslash is gone, so an invisible word joiner separates the sign from the name.
  */
-function prose(text: string, maxLength: number): string {
-  return line(text, maxLength)
+export function prose(text: string, maxLength: number): string {
+  const escaped = line(text, maxLength)
     .replaceAll('<', '‹')
     .replaceAll('>', '›')
     .replaceAll(/[\\`*_[\]|]/g, '\\$&')
+  return separated(escaped)
+}
+
+/** Without mentions, references, addresses and commands such as `[skip ci]`. */
+function separated(text: string): string {
+  return text
     .replaceAll(/[@#!~%&$^[](?=[\p{L}\p{N}#_"\\])/gu, `$&${wordJoiner}`)
     .replaceAll(/:(?=\/\/)|\bwww(?=\.)|\bGH(?=-\d)/gi, `$&${wordJoiner}`)
 }

@@ -1,40 +1,35 @@
 import type { Attempt } from '../domain/alerts/channel.ts'
-import type { RegressionMessage, TrialMessage } from '../domain/alerts/message.ts'
+import type { RegressionMessage } from '../domain/alerts/message.ts'
 import {
+  briefingSubject,
+  isBriefed,
   isReportedOnPull,
   type PullComment,
   type PullCommentStore,
+  type PullMessage,
   pullCommentSubject,
   type ReportOnPull,
   trialCommentSubject,
 } from '../domain/alerts/pull-comment.ts'
-import { missingReportToken } from '../domain/repositories/report-token.ts'
+import { reportScopes } from '../domain/repositories/report-token.ts'
 import type { Repository, RepositoryStore } from '../domain/repositories/repository.ts'
-import { isPlainHttpUrl } from '../domain/repositories/repository-url.ts'
-import type { Vault } from '../domain/repositories/vault.ts'
 import type { Clock, Instant } from '../domain/time.ts'
-import type { CommitStatus, ForgeApi } from '../forges/forge-api.ts'
-import { apiOf } from '../forges/index.ts'
-import { sendRequest } from '../net/request.ts'
+import type { CommitStatus, ForgeRequest } from '../forges/forge-api.ts'
 import { rejected, retry } from './attempt.ts'
-import { createForgeClient, type ForgeClient, type ForgeResult } from './forge-client.ts'
+import { briefingText } from './briefing-text.ts'
+import type { ForgeResult } from './forge-client.ts'
 import { line } from './line.ts'
+import { type ForgeContext, type OpenForge, openForge } from './open-forge.ts'
 import { commentMarker, commitStatus, hasMarker, pullCommentText } from './pull-comment-text.ts'
-import { trialCommentText, trialStatus } from './trial-comment-text.ts'
+import { refusedLabelText, trialCommentText, trialStatus } from './trial-comment-text.ts'
 
 /** The dependencies and settings of reports on pull requests. */
-export interface PullCommentContext {
+export interface PullCommentContext extends ForgeContext {
   store: { pullComments: PullCommentStore; repositories: Pick<RepositoryStore, 'find'> }
-  vault: Vault
   clock: Clock
   publicUrl: () => string
-  /** As for fetching repositories. The operator's own may be at private addresses and plain http anyway. */
-  allowPrivateAddresses: boolean
-  allowHttp: boolean
   /** For failures whose reason concerns the operator only. */
   log: { warn(details: object, message: string): void }
-  /** How requests are sent. Default: over the network. */
-  send?: typeof sendRequest
 }
 
 // Longer than one attempt takes, which stops after 45 s.
@@ -60,11 +55,12 @@ interface Report {
   since: Instant
   /** Whether there is nothing to say unless it was said before. */
   isOver: boolean
-  status(repository: Repository): CommitStatus
+  /** Null if the commit gets none. */
+  status: ((repository: Repository) => CommitStatus) | null
   text(marker: string, maxLength: number): string
 }
 
-async function reportOf(context: PullCommentContext, message: RegressionMessage | TrialMessage): Promise<Report> {
+async function reportOf(context: PullCommentContext, message: PullMessage): Promise<Report> {
   const url = context.publicUrl()
   if ('trial' in message) {
     const { prNumber, commitSha, startedAt } = message.trial
@@ -78,6 +74,18 @@ async function reportOf(context: PullCommentContext, message: RegressionMessage 
       status: (repository) => trialStatus(message, repository, url),
       text: (marker) => trialCommentText(message, url, marker),
     }
+  }
+  if (message.event === 'trial.refused') {
+    const { at, prNumber, commitSha } = message
+    const subject = trialCommentSubject(prNumber)
+    const text = (marker: string) => refusedLabelText(message, marker)
+    return { at, prNumber, commitSha, subject, since: at, isOver: false, status: null, text }
+  }
+  if (message.event === 'pull.briefed') {
+    const { at, prNumber, commitSha, openedAt: since, files } = message
+    const subject = briefingSubject(prNumber)
+    const text = (marker: string, maxLength: number) => briefingText(message, url, marker, maxLength)
+    return { at, prNumber, commitSha, subject, since, isOver: files.length === 0, status: null, text }
   }
   const current = await withCurrentStates(context, message)
   const { prNumber, commitSha, createdAt } = current.change
@@ -93,11 +101,14 @@ async function reportOf(context: PullCommentContext, message: RegressionMessage 
   }
 }
 
-async function report(context: PullCommentContext, message: RegressionMessage | TrialMessage): Promise<Attempt> {
+async function report(context: PullCommentContext, message: PullMessage): Promise<Attempt> {
   const { store, clock } = context
   const repository = await repositoryOf(context, message)
   if (repository === null) return rejected(null, 'Reports on the pull requests of this repository are off.')
-  const forge = openForge(context, repository)
+  const forge = openForge(context, repository, {
+    needs: 'Reports on pull requests need',
+    scopes: reportScopes(repository.forge),
+  })
   if ('error' in forge) {
     await store.pullComments.recordError(repository, forge.error)
     return rejected(null, forge.error)
@@ -113,17 +124,19 @@ async function report(context: PullCommentContext, message: RegressionMessage | 
     if (known.messageAt !== null && known.messageAt > message.at) {
       return { outcome: 'sent', status: null, response: 'A newer message is shown already.', error: null }
     }
-    const status = await setStatus(forge, repository, said)
+    const status = said.status === null ? null : await setStatus(forge, said.commitSha, said.status(repository))
     const told = prNumber === null ? null : await tellPull(forge, { repository, said, known, prNumber })
-    const isTold = (told ?? status).kind === 'done'
+    const isTold = (told ?? status)?.kind === 'done'
     comment = {
       commentId: told?.kind === 'done' ? told.value : known.commentId,
       messageAt: isTold ? message.at : known.messageAt,
     }
-    const attempt = attemptOf(told === null ? [status] : [told, status])
+    const attempt = attemptOf([told, status].filter((result) => result !== null))
     // That everything is over needs no comment, so it does not prove that the token can write one.
     const isProof = attempt.error !== null || told === null || comment.commentId !== null
-    if (attempt.outcome !== 'retry' && isProof) await store.pullComments.recordError(repository, attempt.error)
+    // Nor does a briefing or a trial prove that it can open issues.
+    const isAll = attempt.error !== null || 'dedupKey' in message || !repository.opensIssues
+    if (attempt.outcome !== 'retry' && isProof && isAll) await store.pullComments.recordError(repository, attempt.error)
     return attempt
   } finally {
     await store.pullComments.release(repository, subject, comment, claimedUntil)
@@ -131,20 +144,18 @@ async function report(context: PullCommentContext, message: RegressionMessage | 
 }
 
 /** Null if the change is not one of a repository with reports. Entries that were recorded over the API belong to none. */
-async function repositoryOf(
-  context: PullCommentContext,
-  message: RegressionMessage | TrialMessage,
-): Promise<Repository | null> {
+async function repositoryOf(context: PullCommentContext, message: PullMessage): Promise<Repository | null> {
   const repositoryId = 'trial' in message ? message.trial.repositoryId : message.repositoryId
   if (repositoryId === null) return null
   const repository = await context.store.repositories.find(repositoryId)
   if (repository === null || repository.organisationId !== message.organisation.id) return null
-  return isReportedOnPull(repository) ? repository : null
+  const isOn = message.event === 'pull.briefed' ? isBriefed : isReportedOnPull
+  return isOn(repository) ? repository : null
 }
 
 /** An attempt can be days later. A regression that has ended by then is not reported as open: the message about its end may never be sent. */
-async function withCurrentStates(
-  { store }: PullCommentContext,
+export async function withCurrentStates(
+  { store }: Pick<PullCommentContext, 'store'>,
   message: RegressionMessage,
 ): Promise<RegressionMessage> {
   const open = message.prompts.filter(({ state }) => state === 'open')
@@ -156,45 +167,12 @@ async function withCurrentStates(
   return { ...message, prompts }
 }
 
-interface OpenForge {
-  api: ForgeApi
-  client: ForgeClient
-  /** Where the API has the repository. */
-  root: string
-}
-
-function openForge(context: PullCommentContext, repository: Repository): OpenForge | { error: string } {
-  const { vault, allowPrivateAddresses, allowHttp, send = sendRequest } = context
-  const { hookId, forge, url, sealedToken, connectedByOperator } = repository
-  const api = apiOf(forge)
-  if (sealedToken === null) return { error: missingReportToken(repository) ?? '' }
-  const root = api.repositoryUrl(url)
-  if (root === null) {
-    const where = forge === 'bitbucket' ? 'https://bitbucket.org/…: Bitbucket Data Center has another API' : 'https://…'
-    return { error: `Reports on pull requests need a repository URL of the form ${where}.` }
-  }
-  const network = {
-    allowPrivate: allowPrivateAddresses || connectedByOperator,
-    allowHttp: allowHttp || connectedByOperator,
-  }
-  if (isPlainHttpUrl(root) && !network.allowHttp) {
-    return { error: 'Plain http:// is not allowed. Use https://, or set ALLOW=http-repositories.' }
-  }
-  const token = vault.decrypt(sealedToken, { hookId, kind: 'token' })
-  if (!/^[\x21-\x7e]+$/.test(token)) {
-    return { error: 'The token has characters that a request header cannot have. Set a new one.' }
-  }
-  const showsReasons = !allowPrivateAddresses || connectedByOperator
-  const client = createForgeClient({ forge, api, token, showsReasons, send: (...args) => send(network, ...args) })
-  return { api, root, client }
-}
-
 async function setStatus(
   { api, client, root }: OpenForge,
-  repository: Repository,
-  { commitSha, status }: Report,
+  commitSha: string,
+  status: CommitStatus,
 ): Promise<ForgeResult<unknown>> {
-  const set = await client.send(api.setStatus(root, commitSha, status(repository)), 'set the commit status')
+  const set = await client.send(api.setStatus(root, commitSha, status), 'set the commit status')
   return set.kind === 'failed' && set.isDoneAlready ? { kind: 'done', value: null, status: set.status } : set
 }
 
@@ -221,7 +199,8 @@ async function tellPull(
     // Not found: the comment was deleted, or the token no longer reaches it. The list tells.
     if (edited.kind === 'done' || edited.status !== 404) return edited
   }
-  const found = await findComment({ api, client, root }, prNumber, said, marker)
+  const list = (page: number) => api.listComments(root, prNumber, page, said.since)
+  const found = await findComment({ api, client, root }, list, marker)
   if (found.kind === 'failed') return found
   if (found.value !== null) return edit(found.value)
   if (said.isOver) return { kind: 'done', value: null, status: found.status }
@@ -232,17 +211,16 @@ async function tellPull(
 }
 
 /** Our own comment, if a crash kept us from storing its ID. Comments are searched from the merge on, so a few pages are enough. */
-async function findComment(
-  { api, client, root }: OpenForge,
-  prNumber: number,
-  { since }: Report,
+export async function findComment(
+  { api, client }: OpenForge,
+  list: (page: number) => ForgeRequest | null,
   marker: string,
 ): Promise<ForgeResult<string | null>> {
   let status: number | null = null
   for (let page = 1; page <= maxPages; page++) {
-    const request = api.listComments(root, prNumber, page, since)
+    const request = list(page)
     if (request === null) break
-    const listed = await client.send(request, 'read the comments of the pull request')
+    const listed = await client.send(request, 'read the comments')
     if (listed.kind === 'failed') return listed
     status = listed.status
     const comments = api.readComments(listed.value)
@@ -256,7 +234,7 @@ async function findComment(
 }
 
 /** One part is enough to count as told, because the end has to be told too: a status that stays red would be wrong. */
-function attemptOf(results: ForgeResult<unknown>[]): Attempt {
+export function attemptOf(results: ForgeResult<unknown>[]): Attempt {
   const failures = results.filter((result) => result.kind === 'failed')
   const done = results.find((result) => result.kind === 'done')
   const [first] = failures

@@ -1,11 +1,16 @@
 import type { SendMessage, Target } from '../domain/alerts/channel.ts'
 import { rejected, retry } from './attempt.ts'
 import type { ChannelContext } from './context.ts'
+import { sendDiscord } from './discord.ts'
 import { sendEmail } from './email.ts'
 import { line } from './line.ts'
 import { sendPagerDuty } from './pagerduty.ts'
 import { sendSlack } from './slack.ts'
-import { sendWebhook } from './webhook.ts'
+import { sendTeams } from './teams.ts'
+import { sendCloudEvent, sendWebhook } from './webhook.ts'
+
+// Sign-in links are sent the same way, and loaded with it.
+export { sendPlainEmail } from './email.ts'
 
 /** Sends messages over all channels. */
 export function createSendMessage(context: ChannelContext): SendMessage {
@@ -16,8 +21,14 @@ export function createSendMessage(context: ChannelContext): SendMessage {
     switch (target.channel) {
       case 'webhook':
         return sendWebhook(context, target, id, message)
+      case 'cloudevents':
+        return sendCloudEvent(context, target, id, message)
       case 'slack':
         return sendSlack(context, target, message)
+      case 'teams':
+        return sendTeams(context, target, message)
+      case 'discord':
+        return sendDiscord(context, target, message)
       case 'email':
         return sendEmail(context, target, id, message)
       case 'pagerduty':

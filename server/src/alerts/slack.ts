@@ -3,8 +3,8 @@ import type { Message } from '../domain/alerts/message.ts'
 import { sendRequest } from '../net/request.ts'
 import { attemptOf, sent } from './attempt.ts'
 import type { ChannelContext } from './context.ts'
-import { cut } from './line.ts'
-import { type Content, contentOf, leadOf, type PromptContent } from './text.ts'
+import { cut, fitting } from './line.ts'
+import { type Content, contentOf, leadOf, type PromptContent, type Section } from './text.ts'
 
 // What Slack accepts.
 const maxHeaderLength = 150
@@ -42,7 +42,7 @@ export async function sendSlack(
 
 /** In Block Kit. Text of others is plain text wherever Slack allows it, which it shows as it is. */
 export function slackMessage(content: Content) {
-  const { title, facts, prompts, morePrompts, links } = content
+  const { title, facts, prompts, morePrompts, sections, links } = content
   const shown = prompts.slice(0, maxPrompts)
   const hidden = prompts.length - shown.length + morePrompts
   return {
@@ -62,6 +62,7 @@ export function slackMessage(content: Content) {
         : []),
       ...leadOf(content).map((text) => ({ type: 'section', text: plain(text) })),
       ...shown.flatMap(promptBlocks),
+      ...sections.map(sectionBlock),
       ...(hidden > 0 ? [{ type: 'context', elements: [plain(`And ${hidden.toLocaleString('en')} more.`)] }] : []),
       ...(links.length > 0
         ? [{ type: 'actions', elements: links.map(({ label, url }) => ({ type: 'button', text: plain(label), url })) }]
@@ -85,6 +86,14 @@ function promptBlocks({ name, figures, explanation, comments }: PromptContent): 
         ]
       : []),
   ]
+}
+
+function sectionBlock({ title, items, more }: Section): object {
+  const lines = items.map(({ name, text }) => `• *${escapeMrkdwn(name)}* ${escapeMrkdwn(text)}`)
+  const shown = fitting(lines, maxTextLength - 100)
+  const hidden = items.length - shown.length + more
+  const rest = hidden > 0 ? [`And ${hidden.toLocaleString('en')} more.`] : []
+  return { type: 'section', text: mrkdwn([`*${title}*`, ...shown, ...rest].join('\n')) }
 }
 
 function plain(text: string, maxLength = maxTextLength) {

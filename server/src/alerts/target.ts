@@ -27,7 +27,10 @@ export function validTarget(channel: Channel, text: string, rules: TargetRules):
   const target = validLine('target', text.trim(), maxLength)
   switch (channel) {
     case 'webhook':
+    case 'cloudevents':
     case 'slack':
+    case 'teams':
+    case 'discord':
       return validUrl(target, rules)
     case 'email':
       if (!rules.hasMail) throw invalidField('target', 'cannot be an email address: the operator has not set SMTP_URL')

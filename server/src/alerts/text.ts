@@ -1,4 +1,7 @@
 import type {
+  DigestChange,
+  DigestMessage,
+  DigestSection,
   LimitMessage,
   Message,
   RegressionMessage,
@@ -14,7 +17,7 @@ import { type Instant, isoTime } from '../domain/time.ts'
 import type { ArmFindings, TrialFindings } from '../domain/trials/findings.ts'
 import type { TrialEnding } from '../domain/trials/trial.ts'
 import { line } from './line.ts'
-import { type Link, linksOf, linkToChange, linkToDismiss, linkToPrompt } from './links.ts'
+import { type Link, linksOf, linkToChange, linkToDismiss, linkToPrompt, linkToUndo } from './links.ts'
 
 /**
  * What a message says, once for all channels. Every text is one printable line without markup: each channel escapes it in its own
@@ -29,7 +32,16 @@ export interface Content {
   prompts: PromptContent[]
   /** Prompts that are not listed. */
   morePrompts: number
+  /** The lists of a digest. */
+  sections: Section[]
   links: Link[]
+}
+
+export interface Section {
+  title: string
+  items: { name: string; text: string; url: string }[]
+  /** Items that are not listed. */
+  more: number
 }
 
 export interface Fact {
@@ -55,40 +67,43 @@ export function leadOf({ summary, prompts }: Content): string[] {
 
 export function contentOf(message: Message, publicUrl: string): Content {
   const links = linksOf(message, publicUrl)
+  const rest = { sections: [], links }
   switch (message.event) {
     case 'regression.opened':
     case 'regression.repaired':
     case 'regression.withdrawn':
     case 'regression.dismissed':
-      return { ...regressionContent(message, publicUrl), links }
+      return { ...regressionContent(message, publicUrl), ...rest }
     case 'shift.unexplained':
-      return { ...shiftContent(message, publicUrl), links }
+      return { ...shiftContent(message, publicUrl), ...rest }
     case 'limit.near':
     case 'limit.reached':
-      return { ...limitContent(message), links }
+      return { ...limitContent(message), ...rest }
     case 'repository.failing':
     case 'repository.recovered':
-      return { ...repositoryContent(message), links }
+      return { ...repositoryContent(message), ...rest }
     case 'trial.started':
     case 'trial.better':
     case 'trial.worse':
     case 'trial.stopped':
     case 'trial.mismatch':
-      return { ...trialContent(message), links }
+      return { ...trialContent(message), ...rest }
+    case 'digest.weekly':
+      return { ...digestContent(message, publicUrl), links }
     case 'alert.test':
       return {
         ...withoutPrompts,
         title: 'Test message from Promptledger',
         summary: `The alert “${line(message.alert, 80)}” of ${line(message.organisation.name, 80)} works.`,
         facts: [],
-        links,
+        ...rest,
       }
   }
 }
 
 const withoutPrompts = { prompts: [], morePrompts: 0 }
 
-type ContentWithoutLinks = Omit<Content, 'links'>
+type ContentWithoutLinks = Omit<Content, 'sections' | 'links'>
 
 function regressionContent(message: RegressionMessage, publicUrl: string): ContentWithoutLinks {
   const { event, change, title } = message
@@ -103,6 +118,7 @@ function regressionContent(message: RegressionMessage, publicUrl: string): Conte
     facts: [
       { label: 'Change', text: line([reference(change), title ?? ''].join(' '), 200) },
       { label: 'Author', text: line(change.user.name, 80) },
+      ...ownerFacts(worst, change),
       { label: 'Live since', text: timeOf(worst.liveFrom) },
       ...repairFacts(worst),
     ],
@@ -113,7 +129,9 @@ function regressionContent(message: RegressionMessage, publicUrl: string): Conte
       comments: told.comments.map(({ text }) => line(text, 300)).filter((text) => text !== ''),
       links: [
         linkToChange(told, publicUrl),
-        ...(event === 'regression.opened' && told.state === 'open' ? [linkToDismiss(told, publicUrl)] : []),
+        ...(event === 'regression.opened' && told.state === 'open'
+          ? [linkToUndo(told, publicUrl), linkToDismiss(told, publicUrl)]
+          : []),
       ],
     })),
     morePrompts: Math.max(0, prompts.length - maxPrompts),
@@ -148,6 +166,11 @@ function regressionTitle({ event, change }: RegressionMessage, prompts: ToldProm
     case 'regression.dismissed':
       return `Dismissed: ${subject} got worse with ${by}`
   }
+}
+
+/** The author is named already. */
+function ownerFacts({ owner }: ToldPrompt, { user }: HistoryEntry): Fact[] {
+  return owner == null || owner === user.email ? [] : [{ label: 'Owner', text: line(owner, 80) }]
 }
 
 function repairFacts({ repairedEntry }: ToldPrompt): Fact[] {
@@ -274,6 +297,67 @@ export function trialFigures({ arms: { control, candidate } }: TrialFindings): s
   const rate = ({ voters, positive }: ArmFindings) =>
     voters === 0 ? 'no votes' : `${percent(positive / voters)} of ${count(voters)}`
   return `${rate(control)} with the live version, ${rate(candidate)} with the candidate`
+}
+
+function digestContent(message: DigestMessage, publicUrl: string): Omit<Content, 'links'> {
+  const { organisation, from, until, counts } = message
+  const { helped, hurt, undecided } = counts
+  const name = line(organisation.name, 80)
+  const found =
+    helped + hurt + undecided === 0
+      ? 'no change helped or hurt, and none is undecided'
+      : `${count(helped)} ${helped === 1 ? 'change' : 'changes'} helped, ${count(hurt)} hurt, ${count(undecided)} undecided`
+  return {
+    ...withoutPrompts,
+    title: `${name} last week: ${found}`,
+    summary: `From ${dayOf(from)} to ${dayOf(until - 1)}, UTC.`,
+    facts: [],
+    sections: (['helped', 'hurt', 'undecided'] as const)
+      .filter((section) => counts[section] > 0)
+      .map((section) => digestSection(message, section, publicUrl)),
+  }
+}
+
+const sectionTitles: Record<DigestSection, string> = { helped: 'Helped', hurt: 'Hurt', undecided: 'Undecided' }
+
+function digestSection(message: DigestMessage, section: DigestSection, publicUrl: string): Section {
+  const changes: Record<DigestSection, [DigestChange, note: string][]> = {
+    helped: message.helped.map((change) => [change, '']),
+    hurt: message.hurt.map((change) => [
+      change,
+      change.state === 'open' ? `, open since ${dayOf(change.openedAt)}` : `, ${change.state}`,
+    ]),
+    undecided: message.undecided.map((change) => [change, `, ${waitOf(change.daysLeft)}`]),
+  }
+  return {
+    title: sectionTitles[section],
+    items: changes[section].map(([change, note]) => ({
+      name: line(change.prompt.name, 80),
+      text: `${reference(change)} by ${line(change.author, 40)}: ${digestFigures(change)}${note}`,
+      url: linkToChange(change, publicUrl).url,
+    })),
+    more: message.counts[section] - changes[section].length,
+  }
+}
+
+function waitOf(daysLeft: number | null): string {
+  if (daysLeft === null) return 'no verdict within 90 days at this rate'
+  return `at least ${daysLeft} more ${daysLeft === 1 ? 'day' : 'days'} of votes`
+}
+
+function digestFigures({ before, after, interval }: DigestChange): string {
+  if (before.rate === null || after.rate === null || interval === null) {
+    return `${count(before.signals)} signals before it and ${count(after.signals)} after it`
+  }
+  return figuresOf({
+    before: { ...before, rate: before.rate },
+    after: { ...after, rate: after.rate },
+    interval,
+  })
+}
+
+function dayOf(at: Instant): string {
+  return isoTime(at).slice(0, 10)
 }
 
 /** Such as `85% → 60% (1,204 and 310 signals; between 21 and 29 points lower)`. */

@@ -22,6 +22,8 @@ export function threadOf(message: Message): string {
     case 'trial.stopped':
     case 'trial.mismatch':
       return `trial/${message.trial.id}`
+    case 'digest.weekly':
+      return `digest/${message.organisation.id}/${message.until}`
     case 'alert.test':
       return `test/${message.organisation.id}/${message.at}`
   }

@@ -1,4 +1,6 @@
 import type {
+  DigestChange,
+  DigestMessage,
   LimitMessage,
   Message,
   RegressionMessage,
@@ -10,7 +12,7 @@ import type {
 import type { HistoryEntry } from '../domain/history/entry.ts'
 import { isoTime } from '../domain/time.ts'
 import { cut } from './line.ts'
-import { linksOf, linkToChange, linkToDismiss, linkToPrompt } from './links.ts'
+import { linksOf, linkToChange, linkToDismiss, linkToPrompt, linkToUndo } from './links.ts'
 import { contentOf } from './text.ts'
 
 const maxCommentLength = 2_000
@@ -23,6 +25,22 @@ export function webhookBody(message: Message, publicUrl: string) {
     type: event,
     timestamp: isoTime(at),
     data: { organisation: organisation.name, summary: title, ...dataOf(message, publicUrl) },
+  }
+}
+
+/** The same data as a CloudEvent. `id` and `source` identify it in every attempt. */
+export function cloudEvent(message: Message, id: string, publicUrl: string) {
+  const { type, timestamp, data } = webhookBody(message, publicUrl)
+  const [prompt] = 'prompts' in message ? message.prompts : []
+  return {
+    specversion: '1.0',
+    id,
+    source: publicUrl,
+    type: `dev.promptledger.${type}`,
+    time: timestamp,
+    ...(prompt !== undefined && { subject: prompt.prompt.publicId }),
+    datacontenttype: 'application/json',
+    data,
   }
 }
 
@@ -47,6 +65,8 @@ function dataOf(message: Message, publicUrl: string): object {
     case 'trial.stopped':
     case 'trial.mismatch':
       return trialData(message, publicUrl)
+    case 'digest.weekly':
+      return digestData(message, publicUrl)
     case 'alert.test':
       return { alert: message.alert }
   }
@@ -80,7 +100,11 @@ function promptBody(told: ToldPrompt, publicUrl: string) {
     repaired_by: told.repairedBy,
     repaired_entry: repairedEntry && entryBody(repairedEntry),
     comments: told.comments.map(({ text, at }) => ({ text: cut(text, maxCommentLength), created_at: isoTime(at) })),
-    links: { change: linkToChange(told, publicUrl).url, dismiss: linkToDismiss(told, publicUrl).url },
+    links: {
+      change: linkToChange(told, publicUrl).url,
+      undo: linkToUndo(told, publicUrl).url,
+      dismiss: linkToDismiss(told, publicUrl).url,
+    },
   }
 }
 
@@ -155,5 +179,33 @@ function trialData({ trial, prUrl, prompts }: TrialMessage, publicUrl: string) {
       name: prompt.name,
       links: { prompt: linkToPrompt(prompt, publicUrl).url },
     })),
+  }
+}
+
+function digestData({ from, until, helped, hurt, undecided, counts }: DigestMessage, publicUrl: string) {
+  const changeBody = (change: DigestChange) => ({
+    prompt: { id: change.prompt.publicId, name: change.prompt.name },
+    entry_id: change.entryId,
+    commit_sha: change.commitSha,
+    pr_number: change.prNumber,
+    author: change.author,
+    live_from: isoTime(change.liveFrom),
+    before: { rate: change.before.rate, signals: change.before.signals },
+    after: { rate: change.after.rate, signals: change.after.signals },
+    interval: change.interval,
+    links: { change: linkToChange(change, publicUrl).url },
+  })
+  return {
+    from: isoTime(from),
+    until: isoTime(until),
+    counts,
+    helped: helped.map(changeBody),
+    hurt: hurt.map((change) => ({
+      ...changeBody(change),
+      regression_id: change.regressionId,
+      state: change.state,
+      opened_at: isoTime(change.openedAt),
+    })),
+    undecided: undecided.map((change) => ({ ...changeBody(change), days_left: change.daysLeft })),
   }
 }

@@ -3,21 +3,36 @@ import type { Message } from '../domain/alerts/message.ts'
 import { sendRequest } from '../net/request.ts'
 import { attemptOf, sent } from './attempt.ts'
 import type { ChannelContext } from './context.ts'
-import { webhookBody } from './webhook-body.ts'
+import { cloudEvent, webhookBody } from './webhook-body.ts'
 import { signaturesOf } from './webhook-secret.ts'
 
 /** Sends a message as https://www.standardwebhooks.com defines it. */
-export async function sendWebhook(
-  { network, clock, publicUrl }: ChannelContext,
-  { target, secrets }: Target,
+export function sendWebhook(context: ChannelContext, target: Target, id: string, message: Message): Promise<Attempt> {
+  return sendSigned(context, target, id, 'application/json', webhookBody(message, context.publicUrl()))
+}
+
+/** The same as a CloudEvent in structured mode: https://cloudevents.io. */
+export function sendCloudEvent(
+  context: ChannelContext,
+  target: Target,
   id: string,
   message: Message,
 ): Promise<Attempt> {
-  const body = JSON.stringify(webhookBody(message, publicUrl()))
+  return sendSigned(context, target, id, 'application/cloudevents+json', cloudEvent(message, id, context.publicUrl()))
+}
+
+async function sendSigned(
+  { network, clock }: ChannelContext,
+  { target, secrets }: Target,
+  id: string,
+  contentType: string,
+  content: object,
+): Promise<Attempt> {
+  const body = JSON.stringify(content)
   // The time of this attempt: receivers reject old timestamps, because a recorded request could be sent again.
   const timestamp = Math.floor(clock() / 1_000)
   const headers = {
-    'content-type': 'application/json',
+    'content-type': contentType,
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': signaturesOf(secrets, id, timestamp, body),

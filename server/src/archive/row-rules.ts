@@ -1,5 +1,7 @@
-import { isSigningId, type Role, roles, validPromptLimit } from '../domain/access/api-key.ts'
+import { accessRoles, isSigningId, type Role, validPromptLimit } from '../domain/access/api-key.ts'
 import { auditActions } from '../domain/access/audit.ts'
+import { normalEmail } from '../domain/access/email-address.ts'
+import { roleSources } from '../domain/access/person.ts'
 import { plans } from '../domain/access/plan.ts'
 import { channels } from '../domain/alerts/alert.ts'
 import { alertDeliveryStates } from '../domain/alerts/delivery.ts'
@@ -16,7 +18,9 @@ import { actions, isWebUrl } from '../domain/history/entry.ts'
 import { decodeLikelihood } from '../domain/impact/model/drift-store.ts'
 import { validSegmentKeys } from '../domain/impact/reading/segment-keys.ts'
 import { lookupId } from '../domain/prompt.ts'
+import { proposalFiles, proposalModes, proposalStates } from '../domain/proposals/proposal.ts'
 import { repairs, validNote } from '../domain/regressions/regression.ts'
+import { triageActions } from '../domain/regressions/triage.ts'
 import { deliveryStates } from '../domain/repositories/delivery.ts'
 import { forgeNames, isHookId, validPathPattern, validSimilarity } from '../domain/repositories/repository.ts'
 import { validRepositoryUrl } from '../domain/repositories/repository-url.ts'
@@ -24,6 +28,7 @@ import { validHostKey } from '../domain/repositories/ssh-key.ts'
 import { maxCommentLength } from '../domain/signals/details.ts'
 import { signalValues, validMetadata } from '../domain/signals/signal.ts'
 import { isVersionText, maxLabelLength } from '../domain/signals/version.ts'
+import { adapterNames, decodeSettings } from '../domain/sources/source.ts'
 import { isLongerThan, validLine } from '../domain/text.ts'
 import { yearTenThousand } from '../domain/time.ts'
 import { isTrialId, trialEndings, trialStates } from '../domain/trials/trial.ts'
@@ -43,6 +48,11 @@ const sha = pattern(/^[0-9a-f]{7,64}$/, 'must be a git hash')
 const sha256 = pattern(/^[0-9a-f]{64}$/, 'must be a SHA-256 hash')
 const sealed = pattern(/^v[12]:[0-9a-zA-Z+/=:]+$/, 'must be an encrypted value')
 const version = check((text) => isVersionText(text), 'must be a commit SHA, a history entry or a label')
+const versionOrNone = check((text) => text === '' || isVersionText(text), 'must be empty or a version')
+const label = check(
+  (text) => !/\p{Cc}/u.test(text) && text.isWellFormed() && !isLongerThan(text, maxLabelLength),
+  'must be one line',
+)
 const subject: Rule = (value, _context, field) => {
   validLine(field, String(value), maxLabelLength)
 }
@@ -101,14 +111,20 @@ const rules: Record<string, Record<string, Rule>> = {
     segment_keys: segmentKeys,
     delivers: flag,
     undelivered: check((text) => isTextList(text, validUndelivered), 'must be a JSON array of globs'),
+    evaluation_rules: check(isJsonList, 'must be a JSON array'),
   },
   api_keys: {
     name,
-    role: oneOf(roles),
+    role: oneOf(accessRoles),
     hash: sha256,
-    hint: pattern(/^[0-9A-Za-z]{4}$/, 'must be four characters of a key'),
+    hint: pattern(/^(?:[0-9A-Za-z]{4})?$/, 'must be four characters of a key, or empty'),
     signing_id: check(isSigningId, 'must be 16 letters and digits'),
     sealed_secret: sealed,
+  },
+  people: {
+    name,
+    email: check((text) => normalEmail(text) === text, 'must be an email address in lower case'),
+    role_from: oneOf(roleSources),
   },
   repositories: {
     forge: oneOf(forgeNames),
@@ -214,6 +230,23 @@ const rules: Record<string, Record<string, Rule>> = {
     response: anyText,
     error: anyText,
   },
+  sources: {
+    name,
+    public_id: pattern(/^src_[0-9A-Za-z]{24}$/, 'must be src_ and 24 letters and digits'),
+    adapter: oneOf(adapterNames),
+    settings: check(isSettings, 'must be the settings of a source'),
+    sealed_secret: sealed,
+  },
+  regression_steps: { action: oneOf(triageActions), text: anyText },
+  proposals: {
+    mode: oneOf(proposalModes),
+    files: oneOf(proposalFiles),
+    branch: pattern(/^promptledger\/revert-\d{1,15}-[0-9a-f]{6}$/, 'must be the branch of a proposal'),
+    state: oneOf(proposalStates),
+    active: flag,
+    pr_url: webUrl,
+    proposed_by: name,
+  },
   trials: {
     trial_id: trialId,
     commit_sha: sha,
@@ -227,12 +260,19 @@ const rules: Record<string, Record<string, Rule>> = {
     started_by: name,
     reason: oneOf(trialEndings),
   },
-  trial_prompts: { trial_id: trialId, blob: sha, text: anyText },
+  trial_prompts: {
+    trial_id: trialId,
+    blob: sha,
+    text: anyText,
+    controls: check((text) => isTextList(text, checkHashes), 'must be a JSON array of git hashes'),
+  },
   trial_exposures: { trial_id: trialId, source: pattern(/^[\x21-\x7e]{1,64}$/, 'must be visible ASCII'), share },
+  trial_labels: { share, head: sha, actor: name, trial_id: trialId },
+  briefings: { head: sha },
   commit_places: { commit_sha: sha, anchor_sha: sha, checked_tip: sha, located: flag, seq: anyNumber },
   audit: {
     action: oneOf(auditActions),
-    subject_id: pattern(/^(?:[1-9]\d{0,14}|(?:pmt|alr|msg|trl)_[0-9A-Za-z]{24})$/, 'must be the ID of a resource'),
+    subject_id: pattern(/^(?:[1-9]\d{0,14}|(?:pmt|alr|msg|trl|src)_[0-9A-Za-z]{24})$/, 'must be the ID of a resource'),
     details: check(isAuditDetails, 'must be a JSON object of texts and numbers'),
     seq: (value, _context, field) => {
       if (Number(value) < 1) throw invalidField(field, 'must be at least 1')
@@ -258,6 +298,16 @@ const rules: Record<string, Record<string, Rule>> = {
     trace_id: pattern(/^[0-9a-f]{32}$/, 'must be 32 hexadecimal digits'),
   },
   version_hours: { version },
+  trace_links: {
+    trace_id: pattern(/^[0-9a-f]{32}$/, 'must be 32 hexadecimal digits'),
+    span_id: pattern(/^[0-9a-f]{16}$/, 'must be 16 hexadecimal digits'),
+    version,
+    model: label,
+    response_id: label,
+  },
+  exposure_hours: { version: versionOrNone, model: label },
+  evaluation_hours: { version: versionOrNone, name: label },
+  evaluation_events: { event_id: pattern(/^[0-9A-Za-z_-]{43}$/, 'must be a hash') },
   signal_subjects: { value: oneOf(signalValues), version, subject },
 }
 
@@ -335,6 +385,10 @@ function isTextList(text: string, check: (texts: string[]) => unknown): boolean 
   }
 }
 
+function checkHashes(hashes: string[]): void {
+  if (!hashes.every((hash) => /^[0-9a-f]{7,64}$/.test(hash))) throw invalidField('controls', 'must be git hashes')
+}
+
 function checkEvents(events: string[]): void {
   const known: readonly string[] = alertEvents
   if (!events.every((event) => known.includes(event))) throw invalidField('events', 'must be names of events')
@@ -344,6 +398,11 @@ function checkEvents(events: string[]): void {
 function isMessage(text: string): boolean {
   const message = parseObject(text) as Partial<Message> | null
   return message !== null && typeof message.organisation?.id === 'number' && typeof message.at === 'number'
+}
+
+/** Whether the mapping of a source can be applied. What a generic webhook needs is checked when an event arrives. */
+function isSettings(text: string): boolean {
+  return decodeSettings(text) !== null
 }
 
 function isAuditDetails(text: string): boolean {

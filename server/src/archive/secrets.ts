@@ -26,7 +26,13 @@ export async function openArchiveSecrets(
 ): Promise<ArchiveSecrets> {
   const current = findVault(config)
   const old = oldKey === null ? null : openOldVault(oldKey)
-  const unreadable: Record<SealedTable, number> = { repositories: 0, organisations: 0, alerts: 0, api_keys: 0 }
+  const unreadable: Record<SealedTable, number> = {
+    repositories: 0,
+    organisations: 0,
+    alerts: 0,
+    api_keys: 0,
+    sources: 0,
+  }
 
   /** Returns the secret encrypted with the current key, or null if neither key decrypts it. */
   function withCurrentKey(secret: RowSecret): string | null {
@@ -43,13 +49,14 @@ export async function openArchiveSecrets(
       unreadable[table.name] += rows.filter(isUnreadable).length
     },
     failIfUnreadable() {
-      const { repositories, organisations, alerts, api_keys: signingKeys } = unreadable
-      if (repositories + organisations + alerts + signingKeys === 0 || leaveUnreadable) return
+      const { repositories, organisations, alerts, api_keys: signingKeys, sources } = unreadable
+      if (Object.values(unreadable).every((count) => count === 0) || leaveUnreadable) return
       const owners = [
         counted(repositories, '1 repository', 'repositories'),
         counted(organisations, '1 organisation', 'organisations'),
         counted(alerts, '1 alert', 'alerts'),
         counted(signingKeys, '1 signing key', 'signing keys'),
+        counted(sources, '1 source', 'sources'),
       ].filter((owner) => owner !== null)
       const isSqlite = config.databaseUrl.startsWith('sqlite:')
       throw new Error(
@@ -82,7 +89,7 @@ type RowSecret = PlacedSecret & { index: number }
 
 /**
  * A repository shows that its secrets are unreadable and can be connected again, and an alert that messages cannot be sent. A signing
- * key can be rotated. A voter key is created again where it is missing.
+ * key can be rotated, and the secret of a source set again. A voter key is created again where it is missing.
  */
 function unreadableValue({ table, sealed }: RowSecret): string | null {
   return table === 'organisations' ? null : sealed

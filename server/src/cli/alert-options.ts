@@ -37,7 +37,9 @@ export function addRuleOptions(command: Command, hasDefaults: boolean): Command 
   const help = (text: string, fallback: string) => (hasDefaults ? `${text} (default: ${fallback})` : text)
   return command
     .option('--prompts <glob>', help("only prompts whose name or path matches, such as 'prompts/support/**'", 'all'))
-    .addOption(new Option('--events <events...>', help('what to tell', 'everything')).choices(alertEvents))
+    .addOption(
+      new Option('--events <events...>', help('what to tell', 'everything but digest.weekly')).choices(alertEvents),
+    )
     .option('--hold <duration>', help('how long a regression has to last before it is told', '15m'), durationArgument)
     .option('--min-signals <count>', help('how many signals the change needs first', '50'), integerArgument)
     .option('--recovery-hold <duration>', help('how long a recovery has to last', '15m'), durationArgument)
@@ -67,9 +69,9 @@ export async function targetFrom(channel: Channel, options: TargetOptions): Prom
   return target ?? secretFrom(targetEnv)
 }
 
-/** The URL of an incoming webhook of Slack, or a routing key of PagerDuty, is all it takes to post. */
+/** The URL of an incoming webhook of Slack, Teams or Discord, or a routing key of PagerDuty, is all it takes to post. */
 function isSecret(channel: Channel): boolean {
-  return channel === 'slack' || channel === 'pagerduty'
+  return ['slack', 'teams', 'discord', 'pagerduty'].includes(channel)
 }
 
 const maxInputLength = 10_000

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { AddedAlertBody, AlertBody, AlertDeliveryBody, TestedAlertBody } from '../../../contract/alerts.ts'
 import { operator } from '../domain/access/audit.ts'
-import { type Channel, channels } from '../domain/alerts/alert.ts'
+import { type Channel, channels, signedChannels } from '../domain/alerts/alert.ts'
 import { alertState } from '../domain/alerts/alert-service.ts'
 import { defaultRules } from '../domain/alerts/rules.ts'
 import { pageRequest } from '../domain/page.ts'
@@ -42,7 +42,7 @@ interface UpdateOptions extends RuleOptions, TargetOptions {
 export function alertCommands(program: Command): void {
   const alert = program
     .command('alert')
-    .description('tell people about regressions, by webhook, Slack, email or PagerDuty')
+    .description('tell people about regressions, by webhook, Slack, Teams, Discord, email or PagerDuty')
 
   const add = alert
     .command('add')
@@ -113,7 +113,8 @@ export function alertCommands(program: Command): void {
         const body = toTestedAlertBody(await service.test(tested, operator))
         print(command, body, describeTest(body))
         if (body.sent) return
-        const isPrivate = body.status === null && tested.channel === 'webhook' && !config.allowPrivateAlertTargets
+        const isPrivate =
+          body.status === null && signedChannels.includes(tested.channel) && !config.allowPrivateAlertTargets
         const hint = isPrivate ? ' For a receiver in your own network, set ALLOW=private-alert-targets.' : ''
         throw new Error(`The test was not accepted: ${body.error ?? 'no reason given'}${hint}`)
       }),

@@ -12,6 +12,7 @@ import { withStore } from './with-store.ts'
 interface AuditOptions {
   org: number
   action?: AuditAction
+  person?: number
   since?: string
   until?: string
   page: number
@@ -31,16 +32,18 @@ export function auditCommands(program: Command): void {
     .description('list the audit log of an organisation, newest entry first')
     .requiredOption('--org <id>', 'ID of the organisation', integerArgument)
     .addOption(new Option('--action <action>', 'only entries with this action').choices(auditActions))
+    .option('--person <id>', 'only what this person did', integerArgument)
     .option('--since <time>', 'only entries at or after this time, ISO 8601')
     .option('--until <time>', 'only entries before this time, ISO 8601')
     .option('--page <n>', 'page number', integerArgument, 1)
     .option('--limit <n>', 'entries per page, at most 100', integerArgument, 25)
-    .action(({ org, action, since, until, page, limit }: AuditOptions, command: Command) =>
+    .action(({ org, action, person, since, until, page, limit }: AuditOptions, command: Command) =>
       withStore(async (store) => {
         await organisationOrFail(store, org)
         const filter = {
           action: action ?? null,
           actor: null,
+          person: person ?? null,
           since: since === undefined ? null : parseTime('--since', since),
           until: until === undefined ? null : parseTime('--until', until),
         }

@@ -1,19 +1,38 @@
 import type { Command } from 'commander'
 import type { Config } from '../config.ts'
 import { operator } from '../domain/access/audit.ts'
+import type { Organisation } from '../domain/access/organisation.ts'
 import { DomainError } from '../domain/errors.ts'
+import { usageOf } from '../domain/signals/usage.ts'
 import { createVoters, type Voters } from '../domain/signals/voter.ts'
 import type { Store } from '../domain/store.ts'
+import { isoTime } from '../domain/time.ts'
 import { errorMessage } from '../http/errors.ts'
 import { openVault } from '../service/secret-key.ts'
 import { importOrganisationCommand } from './archive.ts'
-import { promptOrFail } from './lookup.ts'
+import { promptOrFail, sourceOrFail } from './lookup.ts'
 import { formatCount, formatNumber, print } from './output.ts'
 import { clearProgress, showProgress } from './progress.ts'
 import { withStore } from './with-store.ts'
 
+/** What an import has done to the organisation's month, if new signals are rejected now. Empty otherwise. */
+async function reachedLimit(store: Store, { planLimits }: Config, organisationId: number): Promise<string> {
+  const { plan } = (await store.organisations.find(organisationId)) as Organisation
+  const { limit, used, remaining, resetsAt } = await usageOf(
+    store.organisations,
+    { organisationId, plan },
+    planLimits,
+    Date.now(),
+  )
+  if (remaining !== 0) return ''
+  const raise = `promptledger org set-plan ${organisationId} team`
+  return `\nThis month has ${formatNumber(used)} of ${formatNumber(limit as number)} signals: new ones are rejected until ${isoTime(resetsAt).slice(0, 10)}. To raise the limit: ${raise}`
+}
+
 export function importCommands(program: Command): void {
-  const imports = program.command('import').description('import history, signals or an organisation; all or nothing')
+  const imports = program
+    .command('import')
+    .description('import history, signals, feedback of other products or an organisation')
 
   imports
     .command('history')
@@ -44,7 +63,7 @@ export function importCommands(program: Command): void {
     .description(
       'import signals from standard input, one JSON object per line with value, created_at and, optionally, metadata, version, ' +
         'subject, voter, comment, occurred_at and trace_id, such as the lines of an export; a line with a subject replaces the ' +
-        'vote on it; the monthly limit does not apply',
+        'vote on it; signals of this month count towards its limit, but all are imported',
     )
     .argument('<prompt>', 'public ID, name or path of the prompt')
     .option('--hashed-voters', 'the voters are hashes, as in an export, and are stored as they are')
@@ -59,7 +78,45 @@ export function importCommands(program: Command): void {
         )
         const text = `Imported ${formatCount(imported, 'signal')} into prompt ${prompt.publicId}`
         const end = replaced === 0 ? '.' : `, and replaced ${formatCount(replaced, 'vote')}.`
-        print(command, { imported, replaced }, `${text}${end}`)
+        const limit = await reachedLimit(store, config, prompt.organisationId)
+        print(command, { imported, replaced }, `${text}${end}${limit}`)
+      }),
+    )
+
+  imports
+    .command('feedback')
+    .summary("import a product's export from standard input")
+    .description(
+      'import an export of feedback from standard input, as JSON, such as that of Open WebUI or LibreChat, of any age; its source ' +
+        'says where the fields are; importing it again changes nothing; signals of this month count towards its limit, but all are imported',
+    )
+    .argument('<source-id>', 'ID of the source')
+    .action((id: string, _options: object, command: Command) =>
+      withStore(async (store, config) => {
+        const source = await sourceOrFail(store, id)
+        const { readFeedback } = await import('../adapters/import-feedback.ts')
+        const hashVoter = voterHash(store, config, source.organisationId)
+        const { signals, ignored, rejected } = await readFeedback(
+          store,
+          source,
+          await readJson(),
+          hashVoter,
+          Date.now(),
+        )
+        let [imported, replaced] = [0, 0]
+        for (const [prompt, own] of signals) {
+          const done = await store.signals.import(inBatches(own), { prompt, at: Date.now(), by: operator })
+          imported += done.imported
+          replaced += done.replaced
+        }
+        const text = `Imported ${formatCount(imported, 'signal')} into ${formatCount(signals.size, 'prompt')}, and replaced ${formatCount(replaced, 'vote')}.`
+        const [first] = rejected
+        const problem =
+          first === undefined
+            ? ''
+            : `\nRejected ${formatCount(rejected.length, 'event')}, the first one, number ${first.event + 1}, because ${first.reason}.`
+        const limit = await reachedLimit(store, config, source.organisationId)
+        print(command, { imported, replaced, ignored, rejected: rejected.length }, text + problem + limit)
       }),
     )
 
@@ -76,6 +133,27 @@ function voterHash(store: Store, config: Config, organisationId: number): (voter
 }
 
 const batchSize = 500
+
+async function* inBatches<Item>(items: Item[]): AsyncGenerator<Item[]> {
+  for (let start = 0; start < items.length; start += batchSize) yield items.slice(start, start + batchSize)
+}
+
+const maxExportBytes = 512 * 1024 * 1024
+
+async function readJson(): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > maxExportBytes) throw new Error('The export is larger than 512 MiB. Split it.')
+    chunks.push(chunk)
+  }
+  try {
+    return JSON.parse(decoder.decode(Buffer.concat(chunks)))
+  } catch {
+    throw new Error('The export is not valid JSON.')
+  }
+}
 
 /** Parses standard input in batches and shows the number of lines read. */
 async function* readBatches<Item>(parse: (text: string) => Item | Promise<Item>): AsyncGenerator<Item[]> {

@@ -15,6 +15,7 @@ import { keyCommands } from './key.ts'
 import { migrateCommand } from './migrate.ts'
 import { orgCommands } from './org.ts'
 import { visible, visibleLine } from './output.ts'
+import { personCommands } from './person.ts'
 import { promptCommands } from './prompt.ts'
 import { blameCommand } from './remote/blame.ts'
 import { diffCommand } from './remote/diff.ts'
@@ -23,14 +24,17 @@ import { logCommand } from './remote/log.ts'
 import { loginCommands } from './remote/login.ts'
 import { promptsCommand } from './remote/prompts.ts'
 import { regressionsCommand } from './remote/regressions.ts'
+import { revertCommand } from './remote/revert.ts'
 import { searchCommand } from './remote/search.ts'
 import { showCommand } from './remote/show.ts'
 import { signalsCommands } from './remote/tail.ts'
+import { triageCommand } from './remote/triage.ts'
 import { trialCommands } from './remote/trials.ts'
 import { repoCommands } from './repo.ts'
 import { secretKeyCommands } from './secret-key.ts'
 import { segmentCommands } from './segments.ts'
 import { serveCommand } from './serve.ts'
+import { sourceCommands } from './source.ts'
 
 /** Runs a command and returns its exit status: 0 on success, 2 on wrong usage, otherwise see failure.ts. */
 export async function run(argv: string[]): Promise<number> {
@@ -81,6 +85,8 @@ export function createProgram(firstArgument?: string): Command {
   searchCommand(program)
   impactCommand(program)
   regressionsCommand(program)
+  revertCommand(program)
+  triageCommand(program)
   trialCommands(program)
   signalsCommands(program)
   program.commandsGroup('Operator, on the database (DATABASE_URL):')
@@ -90,12 +96,14 @@ export function createProgram(firstArgument?: string): Command {
   doctorCommand(program)
   orgCommands(program)
   keyCommands(program)
+  personCommands(program)
   promptCommands(program)
   segmentCommands(program)
   historyCommands(program)
   deploymentCommands(program)
   repoCommands(program)
   alertCommands(program)
+  sourceCommands(program)
   importCommands(program)
   auditCommands(program)
   archiveCommands(program)

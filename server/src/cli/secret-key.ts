@@ -55,6 +55,7 @@ function describeUnreadable({ unreadable }: Reencryption): string {
     ...new Set(
       unreadable.map(({ table, id, place }) => {
         if (table === 'alerts') return `alert ${place}`
+        if (table === 'sources') return `source ${place}`
         return table === 'organisations' ? `organisation ${id}` : `repository ${id}`
       }),
     ),

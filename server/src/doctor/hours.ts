@@ -32,22 +32,19 @@ async function compare(
 ): Promise<Finding> {
   // The unary plus keeps SQLite from using an index whose order would cause random reads of the table.
   const counted = keys.map((key) => (key === 'version' ? key : `+${key} as ${key}`)).join(', ')
-  const coalesced = [...keys, 'hour'].map((key) => `coalesce(h.${key}, c.${key}) as ${key}`).join(', ')
-  const isSame = [...keys, 'hour'].map((key) => `c.${key} = h.${key}`).join(' and ')
   const groups = [...keys, 'hour'].map((_, i) => i + 1).join(', ')
+  // One group for both sides: SQLite compares every row with every other in a full join of two sums.
   const rows = await database.rows(`
-    with counted as (
-      select ${counted}, created_at - created_at % ${hour} as hour,
-        sum(case value when 'positive' then 1 else 0 end) as positive,
-        sum(case value when 'negative' then 1 else 0 end) as negative
-      from signals where ${condition} group by ${groups}),
-    summed as (
-      select ${[...keys, 'hour'].join(', ')}, sum(positive) as positive, sum(negative) as negative from ${view} group by ${groups}),
+    with sides as (
+      select ${[...keys, 'hour'].join(', ')}, positive, negative, 0 as positive_stored, 0 as negative_stored from ${view}
+      union all
+      select ${counted}, created_at - created_at % ${hour}, 0, 0,
+        case value when 'positive' then 1 else 0 end, case value when 'negative' then 1 else 0 end
+      from signals where ${condition}),
     compared as (
-      select ${coalesced},
-        coalesce(h.positive, 0) as positive, coalesce(h.negative, 0) as negative,
-        coalesce(c.positive, 0) as positive_stored, coalesce(c.negative, 0) as negative_stored
-      from summed h full join counted c on ${isSame})
+      select ${[...keys, 'hour'].join(', ')}, sum(positive) as positive, sum(negative) as negative,
+        sum(positive_stored) as positive_stored, sum(negative_stored) as negative_stored
+      from sides group by ${groups})
     select compared.*, count(*) over () as total from compared
     where positive < positive_stored or negative < negative_stored
       or (hour >= (select kept_since from signal_retention)

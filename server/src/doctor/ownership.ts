@@ -24,6 +24,10 @@ const references = [
   ['regressions', 'prompt_id', 'prompts'],
   ['commit_places', 'repository_id', 'repositories'],
   ['pull_comments', 'repository_id', 'repositories'],
+  ['briefings', 'repository_id', 'repositories'],
+  ['proposals', 'repository_id', 'repositories'],
+  ['proposals', 'regression_id', 'regressions'],
+  ['regression_steps', 'regression_id', 'regressions'],
   ['notice_regressions', 'regression_id', 'regressions'],
   ['notice_regressions', 'notice_id', 'notices'],
   ['alert_deliveries', 'notice_id', 'notices'],
@@ -31,6 +35,8 @@ const references = [
   ['deployments', 'key_id', 'api_keys'],
   ['regressions', 'key_id', 'api_keys'],
   ['sessions', 'key_id', 'api_keys'],
+  ['people', 'key_id', 'api_keys'],
+  ['api_keys', 'person_id', 'people'],
 ] as const
 
 export async function checkOwnership(database: DatabaseReader): Promise<Finding> {

@@ -24,7 +24,7 @@ export async function checkSecretKey(config: Config, database: DatabaseReader | 
     const message = usesFile ? `${file} does not exist` : 'PROMPTLEDGER_SECRET_KEY is not set'
     if (secrets.length > 0) {
       const fix =
-        'Restore the key that encrypted them. If it is lost, connect the repositories, add the alerts and create the signing keys again'
+        'Restore the key that encrypted them. If it is lost, connect the repositories, and add the alerts, sources and signing keys again'
       return fail(
         'secret key',
         `${message}, but ${plural(secrets.length, 'stored secret needs', 'stored secrets need')} it`,
@@ -37,7 +37,7 @@ export async function checkSecretKey(config: Config, database: DatabaseReader | 
   const unreadable = secrets.filter((secret) => tryDecrypt(vault, secret) === null)
   if (unreadable.length > 0) {
     const fix =
-      'Restore the key that encrypted them, or connect those repositories, add those alerts and create those signing keys again'
+      'Restore the key that encrypted them, or connect those repositories, and add those alerts, sources and signing keys again'
     return fail(
       'secret key',
       `${source} cannot decrypt ${unreadable.length} of ${plural(secrets.length, 'stored secret')}`,

@@ -15,6 +15,11 @@ export function checkSettings(env: NodeJS.ProcessEnv): { finding: Finding; confi
       const fix = 'Change them as in .env.example. The old names will be removed in the next major version'
       return { config, finding: warn('settings', config.replaced.join('; '), fix) }
     }
+    const { problems } = config.signIn
+    if (problems.length > 0) {
+      const fix = 'Correct them as in docs/sign-in.md. Until then, only keys sign in'
+      return { config, finding: warn('settings', problems.map(({ message }) => message).join('; '), fix) }
+    }
     const limits = Object.entries(config.planLimits).map(
       ([plan, limit]) => `${plan} ${limit?.toLocaleString('en') ?? 'unlimited'}`,
     )

@@ -22,7 +22,9 @@ export async function checkUsage(database: DatabaseReader): Promise<Finding> {
   const compared = `
     with summed as (
       select organisation_id, ${month} as month, cast(sum(positive + negative) as bigint) as signals
-      from hour_sums group by organisation_id, ${month}),
+      from (select organisation_id, hour, positive, negative from hour_sums
+        union all select organisation_id, hour, positive, negative from evaluation_hours) as sums
+      group by organisation_id, ${month}),
     counted as (select organisation_id, month, cast(sum(used) as bigint) as used from month_usage group by organisation_id, month)
     select coalesce(u.organisation_id, s.organisation_id) as organisation_id, coalesce(u.month, s.month) as month,
       coalesce(u.used, 0) as used, coalesce(s.signals, 0) as signals

@@ -19,18 +19,24 @@ interface Minute {
 }
 
 /** Takes about 200 bytes for each sender. Beyond `maxSenders`, the one that has been silent for longest starts a new minute. */
-export function createMinuteLimit(limit: number, message: string, maxSenders: number, clock: Clock): MinuteLimit {
+export function createMinuteLimit(
+  limit: number,
+  message: string,
+  maxSenders: number,
+  clock: Clock,
+  windowMs = minute,
+): MinuteLimit {
   const minutes: BoundedMap<Minute> = createBoundedMap(maxSenders)
   return {
     count(sender) {
       const now = clock()
       const current = minutes.get(sender)
       // One that starts in the future is from before the clock was set back.
-      if (current === undefined || now >= current.startedAt + minute || now < current.startedAt) {
+      if (current === undefined || now >= current.startedAt + windowMs || now < current.startedAt) {
         minutes.set(sender, { startedAt: now, count: 1 })
         return
       }
-      if (current.count >= limit) throw minuteLimitError(limit, current.startedAt + minute, message)
+      if (current.count >= limit) throw minuteLimitError(limit, current.startedAt + windowMs, message)
       current.count++
     },
   }

@@ -57,6 +57,8 @@ export interface PromptStore {
   list(organisationId: number): Promise<Prompt[]>
   /** The existing prompts with these IDs, in no particular order. */
   withIds(organisationId: number, ids: number[]): Promise<Prompt[]>
+  /** Prompts with a change that landed since then, those with the newest first. */
+  changedSince(organisationId: number, since: Instant, limit: number): Promise<Prompt[]>
   /** The prompts that match the filter, in the given order, then by name and ID. */
   page(organisationId: number, filter: PromptFilter, order: PromptOrder, request: PageRequest): Promise<PromptPage>
   /** Null if the prompt has been deleted. Throws `nameTaken` if another prompt has the name. */

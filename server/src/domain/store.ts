@@ -1,6 +1,8 @@
 import type { KeyStore } from './access/api-key.ts'
 import type { AuditStore } from './access/audit.ts'
+import type { InvitationStore } from './access/invitation.ts'
 import type { OrganisationStore } from './access/organisation.ts'
+import type { PersonStore } from './access/person.ts'
 import type { SessionStore } from './access/session.ts'
 import type { ShareStore } from './access/share.ts'
 import type { AlertStore } from './alerts/alert.ts'
@@ -8,6 +10,7 @@ import type { AlertDeliveryStore } from './alerts/delivery.ts'
 import type { NoticeStore } from './alerts/notice.ts'
 import type { PullCommentStore } from './alerts/pull-comment.ts'
 import type { ArchiveStore } from './archive/archive.ts'
+import type { BriefingStore } from './briefings/briefing.ts'
 import type { LiveTextStore } from './delivery/live-text.ts'
 import type { DeploymentStore } from './deployments/deployment.ts'
 import type { FactStore } from './history/facts.ts'
@@ -16,6 +19,7 @@ import type { DriftStore } from './impact/model/drift-store.ts'
 import type { RankingStore } from './impact/ranking.ts'
 import type { SegmentStore } from './impact/reading/segment-keys.ts'
 import type { PromptStore } from './prompt.ts'
+import type { ProposalStore } from './proposals/proposal.ts'
 import type { RegressionStore } from './regressions/regression.ts'
 import type { SweepStore } from './regressions/sweep.ts'
 import type { DeliveryStore } from './repositories/delivery.ts'
@@ -25,6 +29,8 @@ import type { SealedSecretStore } from './repositories/secret-rotation.ts'
 import type { ShiftStore } from './shifts/shift.ts'
 import type { SignalStore } from './signals/signal.ts'
 import type { VoteStore } from './signals/votes.ts'
+import type { SourceStore } from './sources/source.ts'
+import type { TelemetryStore } from './telemetry/telemetry.ts'
 import type { TrialStore } from './trials/trial.ts'
 
 /** Calls waiting for the database, which are answered in batches. */
@@ -70,6 +76,8 @@ export interface StoreStats {
 export interface Store {
   organisations: OrganisationStore
   keys: KeyStore
+  people: PersonStore
+  invitations: InvitationStore
   sessions: SessionStore
   shares: ShareStore
   prompts: PromptStore
@@ -83,6 +91,7 @@ export interface Store {
   deployments: DeploymentStore
   liveTexts: LiveTextStore
   trials: TrialStore
+  telemetry: TelemetryStore
   drift: DriftStore
   rankings: RankingStore
   shifts: ShiftStore
@@ -92,6 +101,9 @@ export interface Store {
   alertDeliveries: AlertDeliveryStore
   notices: NoticeStore
   pullComments: PullCommentStore
+  briefings: BriefingStore
+  sources: SourceStore
+  proposals: ProposalStore
   audit: AuditStore
   archive: ArchiveStore
   /** The version of the newest migration. Opening the store applies all of them. */

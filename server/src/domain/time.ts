@@ -75,6 +75,11 @@ export function dayStart(at: Instant): Instant {
   return at - (at % day)
 }
 
+/** The Monday at 00:00 UTC. 1970 began on a Thursday. */
+export function weekStart(at: Instant): Instant {
+  return at - ((at + 3 * day) % (7 * day))
+}
+
 export function delay(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }

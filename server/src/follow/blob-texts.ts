@@ -5,7 +5,7 @@ import { GitError } from '../git/run.ts'
 import { openMirror } from './contents.ts'
 import type { SyncContext } from './sync-context.ts'
 
-/** Reads blobs of a repository that are texts of up to `maxBytes`. What git cannot provide is absent. */
+/** Reads blobs that the mirror of a repository has, and that are texts of up to `maxBytes`. Never waits for the remote. */
 export async function readBlobTexts(
   context: SyncContext,
   repositoryId: number,
@@ -14,11 +14,7 @@ export async function readBlobTexts(
 ): Promise<BlobTexts> {
   const found: BlobTexts = { texts: new Map(), tooLarge: [] }
   try {
-    const mirror = await openMirror(context, repositoryId, async (mirror, { defaultBranch }) => {
-      // Another process may have fetched what is live now.
-      const isComplete = (await readSizes(mirror.path, blobs)).size === new Set(blobs).size
-      if (!isComplete && defaultBranch !== null) await fetchBranch(mirror, defaultBranch)
-    })
+    const mirror = await openMirror(context, repositoryId, { fetchTimeoutMs: 0 })
     if (mirror === null) return found
     const sizes = await readSizes(mirror.path, blobs)
     for await (const { blob, text } of readTexts(mirror.path, blobs, maxBytes)) {
@@ -32,4 +28,12 @@ export async function readBlobTexts(
     context.log.warn({ err: error, repository: repositoryId }, 'could not read texts from git')
   }
   return found
+}
+
+/** Fetches what is live, which this process may lack if another one syncs the repository. */
+export async function fetchLiveTexts(context: SyncContext, repositoryId: number, timeoutMs: number): Promise<void> {
+  await openMirror(context, repositoryId, {
+    fetchTimeoutMs: timeoutMs,
+    prepare: (mirror, { defaultBranch }) => fetchBranch(mirror, defaultBranch as string, timeoutMs),
+  })
 }

@@ -86,19 +86,23 @@ function oneAtATime<T>(read: () => Promise<T>): Promise<T> {
 export async function mirrorWith(context: SyncContext, entry: EntryDetails): Promise<Mirror | null> {
   if (entry.repositoryId === null || entry.path === null) return null
   // The commit can be missing if another process fetched it, or if only a pull request had it when the mirror was created.
-  return openMirror(context, entry.repositoryId, (mirror, repository) =>
-    fetchCommit(mirror, entry.commitSha, refsOf(entry, repository)),
-  )
+  return openMirror(context, entry.repositoryId, {
+    prepare: (mirror, repository) => fetchCommit(mirror, entry.commitSha, refsOf(entry, repository)),
+  })
 }
 
-/**
- * The mirror of a repository. Creates it if this process has none yet; null if git cannot provide it. While the repository is
- * connected, `prepare` may fetch more.
- */
+interface OpenOptions {
+  /** May fetch more, while the repository is connected. */
+  prepare?: (mirror: Mirror, repository: Repository) => Promise<unknown>
+  /** How long creating the mirror may take. 0 to leave that to the next sync. */
+  fetchTimeoutMs?: number
+}
+
+/** The mirror of a repository. Creates it if this process has none yet; null if git cannot provide it. */
 export async function openMirror(
   context: SyncContext,
   repositoryId: number,
-  prepare?: (mirror: Mirror, repository: Repository) => Promise<unknown>,
+  { prepare, fetchTimeoutMs }: OpenOptions = {},
 ): Promise<Mirror | null> {
   const repository = await context.store.repositories.find(repositoryId)
   if (repository?.defaultBranch == null || repository.tip === null) return null
@@ -106,8 +110,8 @@ export async function openMirror(
   const isConnected = repository.disconnectedAt === null
   try {
     if (!mirrorExists(mirror.path)) {
-      if (!isConnected) return null
-      await createMirror(mirror, repository.defaultBranch, repository.tip)
+      if (!isConnected || fetchTimeoutMs === 0) return null
+      await createMirror(mirror, repository.defaultBranch, repository.tip, fetchTimeoutMs)
     }
     if (isConnected) await prepare?.(mirror, repository)
     return mirror
@@ -121,11 +125,11 @@ export async function openMirror(
 // Concurrent requests for the same mirror share one fetch.
 const creations = new Map<string, Promise<void>>()
 
-async function createMirror(mirror: Mirror, branch: string, tip: string): Promise<void> {
+async function createMirror(mirror: Mirror, branch: string, tip: string, timeoutMs?: number): Promise<void> {
   const creation =
     creations.get(mirror.path) ??
     ensureMirror(mirror, tip)
-      .then(() => fetchBranch(mirror, branch))
+      .then(() => fetchBranch(mirror, branch, timeoutMs))
       .then(() => {})
       .finally(() => creations.delete(mirror.path))
   creations.set(mirror.path, creation)

@@ -86,6 +86,7 @@ export function affectsHistory({ report }: IncomingDelivery, repository: Reposit
   if (defaultBranch === null || (report.defaultBranch !== null && report.defaultBranch !== defaultBranch)) return true
   return report.events.some((event) => {
     if (event.type === 'deployment') return decidesWhatIsLive(event, repository)
+    if (event.type === 'label') return false
     return event.type === 'pull' || event.branch === defaultBranch
   })
 }
@@ -106,6 +107,13 @@ export function deploymentsOf(
         ? [{ deployment: reportedDeployment(forge, event.deployment, receivedAt), receivedAt }]
         : [],
     ),
+  )
+}
+
+/** The reported labels of pull requests, in order. */
+export function labelsOf(deliveries: IncomingDelivery[]): NonNullable<Findings['labels']> {
+  return deliveries.flatMap(({ report }) =>
+    (report?.events ?? []).flatMap((event) => (event.type === 'label' ? [event.label] : [])),
   )
 }
 

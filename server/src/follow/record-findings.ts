@@ -3,6 +3,7 @@ import type { Pull, PullFile } from '../domain/history/pull.ts'
 import {
   deploymentsOf,
   type IncomingDelivery,
+  labelsOf,
   outcomeOf,
   pullReportsOf,
   pushesTo,
@@ -33,6 +34,7 @@ export async function recordFindings(run: SyncRun, found: PullFindings, commits:
     pulls,
     pushes: pushesTo(run.branch, deliveries),
     deployments: deploymentsOf(lease.repository, deliveries),
+    labels: labelsOf(deliveries),
     entries: await entryChangesFor(run, edits, pulls),
     deliveries: deliveries.map((delivery) =>
       outcomeOf(delivery, retryOf(delivery, found), now, noteOf(delivery, found)),

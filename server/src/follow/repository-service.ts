@@ -11,7 +11,7 @@ import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
 import { backfill } from './backfill.ts'
 import { readEntryBlame } from './blame.ts'
-import { readBlobTexts } from './blob-texts.ts'
+import { fetchLiveTexts, readBlobTexts } from './blob-texts.ts'
 import { readCandidate } from './candidate.ts'
 import { connectRepository } from './connect.ts'
 import { readContents } from './contents.ts'
@@ -94,6 +94,9 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
     searchTexts: (...request) => searchTexts(context, ...request),
     candidate: (...request) => readCandidate(context, ...request),
     texts: (...request) => readBlobTexts(context, ...request),
+    fetchLiveTexts: (...request) => fetchLiveTexts(context, ...request),
+    pushUndo: async (request) => (await import('./undo.ts')).pushUndo(context, request),
+    undoCommands: async (request) => (await import('./undo.ts')).undoCommands(context, request),
     flush: rejected.flush,
   }
 }

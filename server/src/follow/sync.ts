@@ -10,6 +10,7 @@ import {
   affectsHistory,
   deploymentsOf,
   type IncomingDelivery,
+  labelsOf,
   outcomeOf,
   parseDeliveries,
   type Retry,
@@ -57,6 +58,7 @@ export async function sync(context: SyncContext, lease: Lease, onCommits: OnComm
     } else {
       await store.facts.apply(lease, {
         deployments: deploymentsOf(repository, deliveries),
+        labels: labelsOf(deliveries),
         deliveries: deliveries.map((delivery) => outcomeOf(delivery, null, clock())),
       })
     }
@@ -91,6 +93,7 @@ async function syncWithGit(
     await store.facts.apply(lease, {
       defaultBranch: branch,
       deployments: deploymentsOf(repository, deliveries),
+      labels: labelsOf(deliveries),
       deliveries: outcomes,
     })
     return false

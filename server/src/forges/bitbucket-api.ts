@@ -1,11 +1,16 @@
 import {
   commentsPerPage,
+  distinctTexts,
+  eachOf,
   type ForgeApi,
+  get,
   idOf,
+  type KnownPull,
   type ListedComment,
   listOf,
   member,
   ownerAndName,
+  pullOf,
   repositoryAddress,
   textOrNull,
 } from './forge-api.ts'
@@ -48,6 +53,60 @@ export const bitbucketApi: ForgeApi = {
     }
   },
 
+  // Its issue tracker is off for most repositories, and is not tested.
+  issues: null,
+
+  readAccess: () => null,
+  canWrite: () => false,
+
+  getRepository: get,
+  readVisibility: (body) => (member(body, 'is_private') === true ? 'private' : 'public'),
+
+  listPulls(repositoryUrl, branch) {
+    const query = `source.branch.name = "${branch}" AND state = "OPEN"`
+    return get(`${repositoryUrl}/pullrequests?q=${encodeURIComponent(query)}`)
+  },
+
+  getPull: (repositoryUrl, number) => get(`${repositoryUrl}/pullrequests/${number}`),
+
+  createPull(repositoryUrl, { title, text, branch, base }) {
+    const source = { branch: { name: branch } }
+    const destination = { branch: { name: base } }
+    const body = { title, description: text, source, destination, close_source_branch: true }
+    return { method: 'POST', url: `${repositoryUrl}/pullrequests`, body }
+  },
+
+  readPulls(body) {
+    return eachOf(member(body, 'values') ?? body).flatMap((pull) => {
+      const url = member(member(member(pull, 'links'), 'html'), 'href')
+      const [source, target] = [member(pull, 'source'), member(pull, 'destination')]
+      const branch = member(member(source, 'branch'), 'name')
+      const repositories = [source, target].map((side) => member(member(side, 'repository'), 'full_name'))
+      return pullOf({
+        number: member(pull, 'id'),
+        url,
+        branch,
+        repositories: repositories as [unknown, unknown],
+        state: bitbucketStates[String(member(pull, 'state'))],
+      })
+    })
+  },
+
+  listPeople: (repositoryUrl, number) => [get(`${repositoryUrl}/pullrequests/${number}`)],
+
+  readPeople(body) {
+    const people = [member(body, 'author'), ...listOf(member(body, 'reviewers'))]
+    return distinctTexts(people.map((person) => member(person, 'uuid')))
+  },
+
+  askReviewers: (repositoryUrl, { number, title }, people) => [
+    {
+      method: 'PUT',
+      url: `${repositoryUrl}/pullrequests/${number}`,
+      body: { title, reviewers: people.map((uuid) => ({ uuid })) },
+    },
+  ],
+
   readCommentId: idOf,
   readComments: (body) => listOf(member(body, 'values')).flatMap(bitbucketComment),
   readError: (body) => textOrNull(member(member(body, 'error'), 'message')),
@@ -59,4 +118,11 @@ export const bitbucketApi: ForgeApi = {
 function bitbucketComment(value: unknown): ListedComment[] {
   const [id, text] = [idOf(value), member(member(value, 'content'), 'raw')]
   return id === null || typeof text !== 'string' || member(value, 'deleted') === true ? [] : [{ id, text }]
+}
+
+const bitbucketStates: Record<string, KnownPull['state']> = {
+  OPEN: 'open',
+  MERGED: 'merged',
+  DECLINED: 'closed',
+  SUPERSEDED: 'closed',
 }

@@ -1,3 +1,4 @@
+import { isWebUrl } from '../domain/history/entry.ts'
 import type { Instant } from '../domain/time.ts'
 
 /** One request to the API of a forge, without its token. */
@@ -25,6 +26,51 @@ export interface ListedComment {
   text: string
 }
 
+/** A pull request to open. */
+export interface NewPull {
+  title: string
+  text: string
+  /** The branch of the same repository to merge, and the one to merge it into. */
+  branch: string
+  base: string
+}
+
+/** A pull request as the forge describes it. */
+export interface KnownPull {
+  number: number
+  url: string
+  /** Null for a branch of another repository, which anyone can name as they like. */
+  branch: string | null
+  state: 'open' | 'merged' | 'closed'
+}
+
+/** An issue as the forge describes it. */
+export interface KnownIssue {
+  number: number
+  text: string
+  isOpen: boolean
+}
+
+/** What to change about an issue. */
+export interface IssueChange {
+  text: string
+  /** Absent to leave it as it is. */
+  isOpen?: boolean
+}
+
+/** What differs between the issues of forges. */
+export interface IssueApi {
+  /** One page, starting at 1, the newest first, open or not. */
+  list(repositoryUrl: string, page: number): ForgeRequest
+  get(repositoryUrl: string, number: number): ForgeRequest
+  create(repositoryUrl: string, issue: { title: string; text: string }): ForgeRequest
+  edit(repositoryUrl: string, number: number, change: IssueChange): ForgeRequest
+  /** The issues in a response to any of these, without those that are malformed. */
+  read(body: unknown): KnownIssue[]
+  createComment: ForgeApi['createComment']
+  listComments: ForgeApi['listComments']
+}
+
 /** What differs between the REST APIs of forges. Requests are values: alerts/pull-comment.ts sends them. */
 export interface ForgeApi {
   /** Where the API has the repository, from its https or http URL. Null if the URL is not that of a repository there. */
@@ -39,6 +85,26 @@ export interface ForgeApi {
    */
   listComments(repositoryUrl: string, pull: number, page: number, since: Instant): ForgeRequest | null
   setStatus(repositoryUrl: string, sha: string, status: CommitStatus): ForgeRequest
+  /** What a user may do in the repository. Null if the forge has no labels, for which that matters. */
+  readAccess(repositoryUrl: string, user: string): ForgeRequest | null
+  /** Whether the response to that says that the user may write. */
+  canWrite(body: unknown, user: string): boolean
+  /** The repository itself: `readVisibility` tells from the response who can see it. */
+  getRepository(repositoryUrl: string): ForgeRequest
+  /** Only `private` if the response says so. */
+  readVisibility(body: unknown): 'private' | 'public'
+  /** The open pull requests of a branch, or at least those that were opened last. */
+  listPulls(repositoryUrl: string, branch: string): ForgeRequest
+  getPull(repositoryUrl: string, number: number): ForgeRequest
+  createPull(repositoryUrl: string, pull: NewPull): ForgeRequest
+  /** The pull requests in a response to any of these, without those that are malformed. */
+  readPulls(body: unknown): KnownPull[]
+  /** What to request to find out who wrote and who reviewed a pull request. */
+  listPeople(repositoryUrl: string, number: number): ForgeRequest[]
+  /** The IDs of the people in such a response, as `askReviewers` needs them. */
+  readPeople(body: unknown): string[]
+  /** Asks these people for a review. Several requests where one person who cannot review must not prevent the others. */
+  askReviewers(repositoryUrl: string, pull: { number: number; title: string }, people: string[]): ForgeRequest[]
   /** The ID in the response to a new comment. Null if it has none. */
   readCommentId(body: unknown): string | null
   /** The comments in the response to a list. */
@@ -49,10 +115,16 @@ export interface ForgeApi {
   hasStatusAlready(error: string): boolean
   /** The longest comment that the forge accepts. */
   maxCommentLength: number
+  /** Null if we open no issues on the forge. */
+  issues: IssueApi | null
 }
 
 /** How many comments one page has. With more, a response could exceed the limit for reading it. */
 export const commentsPerPage = 20
+
+export function get(url: string): ForgeRequest {
+  return { method: 'GET', url, body: null }
+}
 
 /** Server and path of a repository's URL, such as `https://git.example:3000` and `['acme', 'prompts']`. Null for other URLs. */
 export function repositoryAddress(text: string): { server: string; host: string; path: string[] } | null {
@@ -87,6 +159,41 @@ export function member(value: unknown, name: string): unknown {
 export function idOf(value: unknown): string | null {
   const id = member(value, 'id')
   return Number.isSafeInteger(id) && (id as number) > 0 ? String(id) : null
+}
+
+/** One object, or the objects of a list. */
+export function eachOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [value]
+}
+
+interface PullFields {
+  number: unknown
+  url: unknown
+  branch: unknown
+  /** The IDs or names of the repositories that it comes from and goes to. */
+  repositories: [from: unknown, to: unknown]
+  state: KnownPull['state'] | undefined
+}
+
+/** A pull request, unless a part of it is malformed. */
+export function pullOf({ number, url, branch, repositories: [from, to], state }: PullFields): KnownPull[] {
+  const isPull = Number.isSafeInteger(number) && (number as number) > 0
+  if (!isPull || typeof url !== 'string' || !isWebUrl(url) || state === undefined) return []
+  const isOwn = typeof branch === 'string' && to !== undefined && from === to
+  return [{ number: number as number, url, branch: isOwn ? branch : null, state }]
+}
+
+/** An issue, unless a part of it is malformed. */
+export function issueOf(number: unknown, text: unknown, isOpen: boolean): KnownIssue[] {
+  const isIssue = Number.isSafeInteger(number) && (number as number) > 0
+  return isIssue ? [{ number: number as number, text: textOrNull(text) ?? '', isOpen }] : []
+}
+
+/** Different texts, in order. */
+export function distinctTexts(values: unknown[]): string[] {
+  return [
+    ...new Set(values.filter((value) => typeof value === 'string' && value !== '' && value.length <= 200)),
+  ] as string[]
 }
 
 export function listOf(value: unknown): unknown[] {

@@ -1,6 +1,9 @@
 import { isoTime } from '../domain/time.ts'
-import { type ForgeApi, repositoryAddress } from './forge-api.ts'
-import { githubApi } from './github-api.ts'
+import { commentsPerPage, type ForgeApi, get, repositoryAddress } from './forge-api.ts'
+import { githubApi, githubIssues } from './github-api.ts'
+
+const listComments: ForgeApi['listComments'] = (repositoryUrl, number, page, since) =>
+  page > 1 ? null : get(`${repositoryUrl}/issues/${number}/comments?since=${encodeURIComponent(isoTime(since))}`)
 
 /** Gitea and Forgejo. Like GitHub, but they can be installed below a path, and list all comments at once. */
 export const giteaApi: ForgeApi = {
@@ -18,9 +21,15 @@ export const giteaApi: ForgeApi = {
     return { Accept: 'application/json', Authorization: `token ${token}` }
   },
 
-  listComments(repositoryUrl, pull, page, since) {
-    if (page > 1) return null
-    const query = `since=${encodeURIComponent(isoTime(since))}`
-    return { method: 'GET', url: `${repositoryUrl}/issues/${pull}/comments?${query}`, body: null }
+  // Older versions cannot filter by branch.
+  listPulls: (repositoryUrl) => get(`${repositoryUrl}/pulls?state=open&sort=recentupdate&limit=50`),
+
+  listComments,
+
+  issues: {
+    ...githubIssues,
+    list: (repositoryUrl, page) =>
+      get(`${repositoryUrl}/issues?state=all&type=issues&limit=${commentsPerPage}&page=${page}`),
+    listComments,
   },
 }

@@ -70,13 +70,13 @@ export const gitea: Forge = {
     return false
   },
 
-  setUpSteps: stepsFor('gitea', 'Push, Pull Request and Pull Request Synchronized'),
+  setUpSteps: stepsFor('gitea', 'Push, Pull Request, Pull Request Labeled and Pull Request Synchronized'),
 }
 
 export const forgejo: Forge = {
   ...gitea,
   title: 'Forgejo',
-  setUpSteps: stepsFor('forgejo', 'Push and, below Pull request events, Modification and Synchronized'),
+  setUpSteps: stepsFor('forgejo', 'Push and, below Pull request events, Modification, Labels and Synchronized'),
 }
 
 /** `acme/prompts` from `https://gitea.example/acme/prompts/pulls/7`. */

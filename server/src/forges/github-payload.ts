@@ -1,7 +1,8 @@
 import { type DeploymentState, wholeShare } from '../domain/deployments/state.ts'
 import type { PullEventKind, PullReport } from '../domain/history/pull.ts'
-import type { DeploymentReport, PushReport, Report } from '../domain/history/report.ts'
+import type { DeploymentReport, LabelReport, PushReport, Report } from '../domain/history/report.ts'
 import type { Instant } from '../domain/time.ts'
+import { shareOfLabels } from '../domain/trials/label.ts'
 import { jsonOf } from './form-body.ts'
 import type { Fields } from './payload-fields.ts'
 import * as fields from './payload-fields.ts'
@@ -32,7 +33,7 @@ export function readGithubPayload(event: string, body: string, receivedAt: Insta
 
 function eventsOf(event: string, delivery: Fields, receivedAt: Instant, dialect: Dialect): Report['events'] {
   if (event === 'push') return pushOf(delivery)
-  if (event === 'pull_request') return pullOf(delivery, receivedAt, dialect)
+  if (event === 'pull_request') return [...pullOf(delivery, receivedAt, dialect), ...labelsOf(delivery, receivedAt)]
   if (event === 'deployment_status') return deploymentOf(delivery, receivedAt)
   return []
 }
@@ -91,13 +92,10 @@ function pullOf(delivery: Fields, receivedAt: Instant, dialect: Dialect): PullRe
     happened: timeOf(kind, delivery),
     receivedAt,
   })
-  // Old versions of Gitea send the number only here.
-  const isInside =
-    fields.valueAt(delivery, 'pull_request.number') !== null || fields.valueAt(delivery, 'number') === null
   return [
     {
       type: 'pull',
-      number: fields.pullNumber(delivery, isInside ? 'pull_request.number' : 'number'),
+      number: numberOf(delivery),
       url: fields.webUrl(delivery, 'pull_request.html_url'),
       title: fields.line(delivery, 'pull_request.title'),
       openedAt: times.openedAt,
@@ -117,6 +115,35 @@ function pullOf(delivery: Fields, receivedAt: Instant, dialect: Dialect): PullRe
       },
     },
   ]
+}
+
+/** GitHub says which label was added or removed. Gitea and Forgejo only send those that the pull request has now. */
+function labelsOf(delivery: Fields, receivedAt: Instant): LabelReport[] {
+  const action = fields.text(delivery, 'action')
+  const names = fields.names(delivery, 'pull_request.labels', 'name')
+  if (names === null) return []
+  const isNamed = action === 'labeled' || action === 'unlabeled'
+  const isOurs = isNamed && shareOfLabels([fields.firstLine(delivery, 'label.name') ?? '']) !== null
+  if (!isOurs && action !== 'label_updated' && action !== 'label_cleared') return []
+  return [
+    {
+      type: 'label',
+      label: {
+        prNumber: numberOf(delivery),
+        share: shareOfLabels(names),
+        head: fields.commit(delivery, 'pull_request.head.sha'),
+        actor: fields.firstLine(delivery, 'sender.login', 'sender.username') ?? 'ghost',
+        changedAt: fields.optionalTime(delivery, 'pull_request.updated_at') ?? receivedAt,
+      },
+    },
+  ]
+}
+
+// Old versions of Gitea send the number only outside.
+function numberOf(delivery: Fields): number {
+  const isInside =
+    fields.valueAt(delivery, 'pull_request.number') !== null || fields.valueAt(delivery, 'number') === null
+  return fields.pullNumber(delivery, isInside ? 'pull_request.number' : 'number')
 }
 
 function kindOf(delivery: Fields, dialect: Dialect): PullEventKind | null {

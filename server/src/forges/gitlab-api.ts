@@ -1,13 +1,21 @@
 import {
   commentOf,
   commentsPerPage,
+  distinctTexts,
+  eachOf,
   type ForgeApi,
+  get,
   idOf,
+  issueOf,
+  type KnownPull,
   listOf,
   member,
+  pullOf,
   repositoryAddress,
   textOrNull,
 } from './forge-api.ts'
+
+const developer = 30
 
 /** GitLab, whose projects can be in subgroups, so that the whole path is one encoded segment. */
 export const gitlabApi: ForgeApi = {
@@ -42,6 +50,86 @@ export const gitlabApi: ForgeApi = {
     }
   },
 
+  readAccess(repositoryUrl, user) {
+    const query = `query=${encodeURIComponent(user)}&per_page=100`
+    return { method: 'GET', url: `${repositoryUrl}/members/all?${query}`, body: null }
+  },
+
+  // The search also finds similar names. Developers and higher roles may push.
+  canWrite: (body, user) =>
+    listOf(body).some(
+      (each) =>
+        member(each, 'username') === user &&
+        member(each, 'state') === 'active' &&
+        Number(member(each, 'access_level')) >= developer,
+    ),
+
+  getRepository: get,
+  readVisibility: (body) => (member(body, 'visibility') === 'private' ? 'private' : 'public'),
+
+  listPulls: (repositoryUrl, branch) =>
+    get(`${repositoryUrl}/merge_requests?state=opened&source_branch=${encodeURIComponent(branch)}`),
+
+  getPull: (repositoryUrl, number) => get(`${repositoryUrl}/merge_requests/${number}`),
+
+  createPull(repositoryUrl, { title, text, branch, base }) {
+    const branches = { source_branch: branch, target_branch: base, remove_source_branch: true }
+    return { method: 'POST', url: `${repositoryUrl}/merge_requests`, body: { title, description: text, ...branches } }
+  },
+
+  readPulls(body) {
+    return eachOf(body).flatMap((pull) => {
+      const state = gitlabStates[String(member(pull, 'state'))]
+      const repositories: [unknown, unknown] = [member(pull, 'source_project_id'), member(pull, 'target_project_id')]
+      const [number, url, branch] = [member(pull, 'iid'), member(pull, 'web_url'), member(pull, 'source_branch')]
+      return pullOf({ number, url, branch, repositories, state })
+    })
+  },
+
+  listPeople: (repositoryUrl, number) => [get(`${repositoryUrl}/merge_requests/${number}`)],
+
+  readPeople(body) {
+    const people = [member(body, 'author'), ...listOf(member(body, 'reviewers'))]
+    return distinctTexts(people.map(idOf))
+  },
+
+  askReviewers: (repositoryUrl, { number }, people) => [
+    {
+      method: 'PUT',
+      url: `${repositoryUrl}/merge_requests/${number}`,
+      body: { reviewer_ids: people.map(Number) },
+    },
+  ],
+
+  issues: {
+    list: (repositoryUrl, page) =>
+      get(`${repositoryUrl}/issues?order_by=created_at&sort=desc&per_page=${commentsPerPage}&page=${page}`),
+    get: (repositoryUrl, number) => get(`${repositoryUrl}/issues/${number}`),
+    create: (repositoryUrl, { title, text }) => ({
+      method: 'POST',
+      url: `${repositoryUrl}/issues`,
+      body: { title, description: text },
+    }),
+    edit: (repositoryUrl, number, { text, isOpen }) => ({
+      method: 'PUT',
+      url: `${repositoryUrl}/issues/${number}`,
+      body: { description: text, ...(isOpen === undefined ? {} : { state_event: isOpen ? 'reopen' : 'close' }) },
+    }),
+    read: (body) =>
+      eachOf(body).flatMap((each) =>
+        issueOf(member(each, 'iid'), member(each, 'description'), member(each, 'state') === 'opened'),
+      ),
+    createComment: (repositoryUrl, number, text) => ({
+      method: 'POST',
+      url: `${repositoryUrl}/issues/${number}/notes`,
+      body: { body: text },
+    }),
+    listComments: (repositoryUrl, number, page) =>
+      get(
+        `${repositoryUrl}/issues/${number}/notes?sort=desc&order_by=created_at&per_page=${commentsPerPage}&page=${page}`,
+      ),
+  },
+
   readCommentId: idOf,
   readComments: (body) => listOf(body).flatMap(commentOf),
 
@@ -53,4 +141,11 @@ export const gitlabApi: ForgeApi = {
 
   hasStatusAlready: (error) => error.startsWith('Cannot transition status'),
   maxCommentLength: 1_000_000,
+}
+
+const gitlabStates: Record<string, KnownPull['state']> = {
+  opened: 'open',
+  locked: 'open',
+  merged: 'merged',
+  closed: 'closed',
 }

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { type DeploymentState, wholeShare } from '../domain/deployments/state.ts'
 import type { PullEventKind, PullReport } from '../domain/history/pull.ts'
-import type { DeploymentReport, PushReport, Report } from '../domain/history/report.ts'
+import type { DeploymentReport, LabelReport, PushReport, Report } from '../domain/history/report.ts'
 import type { WebhookRequest } from '../domain/repositories/webhook-request.ts'
 import type { Instant } from '../domain/time.ts'
+import { shareOfLabels } from '../domain/trials/label.ts'
 import type { Forge } from './forge.ts'
 import { forgeText, lastLineWith, mention, numberAfter, numberAtEnd } from './merge-reference.ts'
 import type { Fields } from './payload-fields.ts'
@@ -122,7 +123,7 @@ function isStandardSigned({ headers, body }: WebhookRequest, keys: Buffer[], now
 
 function eventsOf(event: string, delivery: Fields, receivedAt: Instant): Report['events'] {
   if (event === 'Push Hook') return pushOf(delivery)
-  if (event === 'Merge Request Hook') return pullOf(delivery, receivedAt)
+  if (event === 'Merge Request Hook') return [...pullOf(delivery, receivedAt), ...labelsOf(delivery, receivedAt)]
   if (event === 'Deployment Hook') return deploymentOf(delivery, receivedAt)
   return []
 }
@@ -207,6 +208,27 @@ function pullOf(delivery: Fields, receivedAt: Instant): PullReport[] {
         commitCount: null,
         mergeBase: null,
         actor: fields.firstLine(delivery, 'user.username', 'user.name'),
+      },
+    },
+  ]
+}
+
+function labelsOf(delivery: Fields, receivedAt: Instant): LabelReport[] {
+  const [before, after] = ['previous', 'current'].map((side) =>
+    fields.names(delivery, `changes.labels.${side}`, 'title'),
+  )
+  if (before == null || after == null) return []
+  const [from, share] = [shareOfLabels(before), shareOfLabels(after)]
+  if (from === share || fields.valueAt(delivery, 'object_attributes.last_commit') === null) return []
+  return [
+    {
+      type: 'label',
+      label: {
+        prNumber: fields.pullNumber(delivery, 'object_attributes.iid'),
+        share,
+        head: fields.commit(delivery, 'object_attributes.last_commit.id'),
+        actor: fields.firstLine(delivery, 'user.username') ?? 'ghost',
+        changedAt: fields.optionalTime(delivery, 'object_attributes.updated_at') ?? receivedAt,
       },
     },
   ]

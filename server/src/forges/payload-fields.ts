@@ -51,6 +51,17 @@ export function line(fields: Fields, path: string): string {
   return text(fields, path).toWellFormed().replace(control, ' ').trim()
 }
 
+const maxNames = 100
+
+/** A member of each object in a list, such as the names of labels. Null without a list. */
+export function names(fields: Fields, path: string, member: string): string[] | null {
+  const list = valueAt(fields, path)
+  if (!Array.isArray(list)) return null
+  return list
+    .slice(0, maxNames)
+    .flatMap((each) => (isFields(each) && typeof each[member] === 'string' ? [each[member]] : []))
+}
+
 /** The first of these that is not empty. GitLab replaces private values with the literal `[REDACTED]`. */
 export function firstLine(fields: Fields, ...paths: string[]): string | null {
   for (const path of paths) {

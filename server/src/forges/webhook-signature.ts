@@ -2,17 +2,18 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
 type Secret = string | Buffer
 
-/** Whether one of the secrets produces this HMAC-SHA256 signature over exactly these bytes. */
+/** Whether one of the secrets produces this HMAC signature over exactly these bytes. */
 export function isSignedWith(
   secrets: Secret[],
   bytes: string | Buffer,
   signature: string | null,
   encoding: 'hex' | 'base64' = 'hex',
+  algorithm: 'sha256' | 'sha1' = 'sha256',
 ): boolean {
   if (signature === null) return false
   // Anyone can sign with an empty secret.
   const usable = secrets.filter((secret) => secret.length > 0)
-  return usable.some((secret) => isEqual(createHmac('sha256', secret).update(bytes).digest(encoding), signature))
+  return usable.some((secret) => isEqual(createHmac(algorithm, secret).update(bytes).digest(encoding), signature))
 }
 
 /** Whether the token equals one of the secrets. Compares hashes so that timing does not even leak the length. */

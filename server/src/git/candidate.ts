@@ -8,7 +8,7 @@ export async function mergeBase(mirror: string, a: string, b: string): Promise<s
   try {
     return decode(await git(['merge-base', a, b], { mirror })).trim() || null
   } catch (error) {
-    if (error instanceof GitError) return null
+    if (error instanceof GitError && error.exitCode === 1) return null
     throw error
   }
 }

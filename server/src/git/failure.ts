@@ -29,6 +29,10 @@ const failures = {
     reason: 'the repository moved. Use its new URL',
     advice: "Set it with 'repo update --url', or with Edit in the console",
   },
+  rejectedPush: {
+    output: /\[remote rejected\]|\[rejected\]/i,
+    reason: 'the server rejected the branch: a rule of the repository protects it',
+  },
   missingRef: { output: /couldn't find remote ref/i, reason: 'the server does not have this branch or commit' },
   damagedMirror: {
     output:

@@ -71,9 +71,9 @@ export async function moveMirror(from: string, to: string): Promise<void> {
 }
 
 /** Fetches the branch and returns its newest commit. */
-export async function fetchBranch(mirror: Mirror, branch: string): Promise<string> {
+export async function fetchBranch(mirror: Mirror, branch: string, timeoutMs?: number): Promise<string> {
   const ref = `refs/heads/${branch}`
-  await fetchRefs(mirror, [`+${ref}:${ref}`])
+  await fetchRefs(mirror, [`+${ref}:${ref}`], timeoutMs === undefined ? {} : { timeoutMs })
   return (await readLooseRef(mirror.path, ref)) ?? ((await resolveCommit(mirror.path, ref)) as string)
 }
 
@@ -108,7 +108,7 @@ export async function fetchCommit(mirror: Mirror, commit: string, refs: (string 
   return null
 }
 
-/** The commit behind a ref or a shortened hash; null if unknown or ambiguous. */
+/** The commit behind a ref or a shortened hash; null if unknown or ambiguous. Throws if git exceeds a limit. */
 export async function resolveCommit(mirror: string, name: string): Promise<string | null> {
   try {
     const sha = decode(
@@ -116,7 +116,7 @@ export async function resolveCommit(mirror: string, name: string): Promise<strin
     ).trim()
     return sha === '' ? null : sha
   } catch (error) {
-    if (error instanceof GitError) return null
+    if (error instanceof GitError && !(error instanceof GitLimitError)) return null
     throw error
   }
 }
@@ -202,10 +202,28 @@ const fetchCommand = [
 // Without prepared bitmaps, a server counts the objects of a large repository for minutes before it sends the first one.
 const patience = ['-c', 'http.lowSpeedTime=300']
 
-async function fetchRefs(
+interface FetchOptions {
+  filter?: string[]
+  timeoutMs?: number
+}
+
+const fetching = new Map<string, Promise<void>>()
+
+/** One after another: of two fetches that move the same ref, git lets the second one fail. Starting a trial and a sync can meet. */
+function fetchRefs(mirror: Mirror, refspecs: string[], options: FetchOptions = {}): Promise<void> {
+  const { path } = mirror
+  const before = fetching.get(path) ?? Promise.resolve()
+  const turn = before.catch(() => {}).then(() => fetchNow(mirror, refspecs, options))
+  fetching.set(path, turn)
+  const forget = () => fetching.get(path) === turn && fetching.delete(path)
+  turn.then(forget, forget)
+  return turn
+}
+
+async function fetchNow(
   mirror: Mirror,
   refspecs: string[],
-  { filter = [], timeoutMs: limitMs }: { filter?: string[]; timeoutMs?: number } = {},
+  { filter = [], timeoutMs: limitMs }: FetchOptions,
 ): Promise<void> {
   const { path, remote } = mirror
   const isClone = (await packsOf(path)).length === 0

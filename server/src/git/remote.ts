@@ -23,6 +23,23 @@ export async function readRemoteHead(remote: Remote, fallback: string | null = n
   return fallbackSha ? { branch: fallback, sha: fallbackSha } : { branch, sha }
 }
 
+// A branch has some 70 bytes.
+const maxBranchBytes = 16 * 1024 * 1024
+
+/** The newest commits of all branches. Only people with write access create and move branches, unlike the refs of pull requests. */
+export async function readBranchHeads(remote: Remote): Promise<Set<string>> {
+  const listed = await listRemote(remote, ['--refs'], 'refs/heads/*', maxBranchBytes)
+  return new Set(listed.split('\n').flatMap((line) => /^([0-9a-f]{40,64})\trefs\/heads\//.exec(line)?.[1] ?? []))
+}
+
+/** The newest commit of a branch; null if the remote has none of this name. */
+export async function readRemoteBranch(remote: Remote, branch: string): Promise<string | null> {
+  const ref = `refs/heads/${branch}`
+  const listed = await listRemote(remote, ['--refs'], ref)
+  const line = listed.split('\n').find((each) => each.endsWith(`\t${ref}`))
+  return line?.split('\t')[0] ?? null
+}
+
 /** The key with which the server identifies itself over ssh, even if it refuses access. */
 export async function readHostKey(remote: Remote): Promise<string> {
   return withRemoteAccess(remote, 'ls-remote', async ({ url, env, ssh }) => {
@@ -36,8 +53,8 @@ export async function readHostKey(remote: Remote): Promise<string> {
   })
 }
 
-function listRemote(remote: Remote, options: string[], pattern: string): Promise<string> {
-  return withRemoteAccess(remote, 'ls-remote', ({ url, env }) => runListRemote(url, env, options, pattern))
+function listRemote(remote: Remote, options: string[], pattern: string, limit = maxBytes): Promise<string> {
+  return withRemoteAccess(remote, 'ls-remote', ({ url, env }) => runListRemote(url, env, options, pattern, limit))
 }
 
 async function runListRemote(
@@ -45,7 +62,8 @@ async function runListRemote(
   env: Record<string, string>,
   options: string[],
   pattern: string,
+  limit = maxBytes,
 ): Promise<string> {
   const args = ['ls-remote', '--quiet', ...options, '--end-of-options', url, pattern]
-  return decode(await git(args, { env, timeoutMs, maxBytes }))
+  return decode(await git(args, { env, timeoutMs, maxBytes: limit }))
 }

@@ -49,6 +49,8 @@ export class GitError extends Error {
   readonly reason: string
   readonly failure: GitFailure
   readonly gitOutput: string
+  /** Null if git did not end by itself. */
+  readonly exitCode: number | null
 
   constructor(
     command: string,
@@ -56,12 +58,14 @@ export class GitError extends Error {
     failure: GitFailure = 'other',
     stderr = '',
     advice: string | null = null,
+    exitCode: number | null = null,
   ) {
     super(`git ${command}: ${reason}${advice === null ? '' : `. ${advice}`}`)
     this.name = 'GitError'
     this.reason = reason
     this.failure = failure
     this.gitOutput = errorLine(stderr)
+    this.exitCode = exitCode
   }
 }
 
@@ -172,7 +176,7 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
       if (deadline.isOver()) throw new GitLimitError(command, 'timed out', 'connection')
       if (child.signalCode !== null) throw new GitError(command, 'timed out', 'connection')
       const failure = failureOf(stderr)
-      throw new GitError(command, reasonOf(failure), failure, stderr, adviceOf(failure))
+      throw new GitError(command, reasonOf(failure), failure, stderr, adviceOf(failure), code)
     }
   } finally {
     deadline.pause()

@@ -4,11 +4,16 @@ import type { FastifyReply } from 'fastify'
 export interface Answer {
   status: number
   headers: Record<string, string | number>
+  /** Empty for a status without a body. */
   body: string | Buffer
 }
 
 export const json = { 'content-type': 'application/json; charset=utf-8' }
 
 export function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
-  return reply.status(status).headers(headers).send(body)
+  // For an empty text, Fastify would name a type and a length.
+  return reply
+    .status(status)
+    .headers(headers)
+    .send(body === '' ? undefined : body)
 }

@@ -16,7 +16,10 @@ import { acceptJsonBodies } from './json-bodies.ts'
 import { requireKey } from './keys/required.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { organisationRoutes } from './organisation/routes.ts'
+import { invitationRoutes } from './people/invitations.ts'
+import { personRoutes } from './people/routes.ts'
 import { promptRoutes } from './prompts/routes.ts'
+import { proposalRoutes } from './proposals/routes.ts'
 import { regressionRoutes } from './regressions/routes.ts'
 import { repositoryRoutes } from './repositories/routes.ts'
 import { segmentRoutes } from './segments/routes.ts'
@@ -24,7 +27,11 @@ import { sessionRoutes } from './sessions/routes.ts'
 import { restrictShared } from './shares/restricted.ts'
 import { shareRoutes } from './shares/routes.ts'
 import { shiftRoutes } from './shifts/routes.ts'
+import { signInCheckRoutes } from './sign-in/check.ts'
+import type { SignInDesk } from './sign-in/desk.ts'
 import { signalRoutes } from './signals/routes.ts'
+import { sourceRoutes } from './sources/routes.ts'
+import { telemetryRoutes } from './telemetry/routes.ts'
 import { textRoutes } from './texts/routes.ts'
 import { trialRoutes } from './trials/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
@@ -40,7 +47,7 @@ declare module 'fastify' {
 }
 
 /** Everything under /api/v1. Every route runs the same checks in the same order: key, role, path and prompt, body. */
-export function api(context: Context) {
+export function api(context: Context, desk: SignInDesk) {
   const { store, publicUrl } = context
 
   return async (app: FastifyInstance) => {
@@ -92,17 +99,23 @@ export function api(context: Context) {
     await deliveryRoutes(context)(app)
     await trialRoutes(context)(app)
     await signalRoutes(context)(app)
+    await telemetryRoutes(context)(app)
     await impactRoutes(context)(app)
     await segmentRoutes(context)(app)
     await promptRoutes(context)(app)
     await keyRoutes(context)(app)
+    await personRoutes(context)(app)
+    await invitationRoutes(context)(app)
+    await signInCheckRoutes(context, desk)(app)
     await usageRoutes(context)(app)
     await organisationRoutes(context)(app)
     await repositoryRoutes(context)(app)
     await deploymentRoutes(context)(app)
     await regressionRoutes(context)(app)
+    await proposalRoutes(context)(app)
     await shiftRoutes(context)(app)
     await alertRoutes(context)(app)
+    await sourceRoutes(context)(app)
     await auditRoutes(context)(app)
     await shareRoutes(context)(app)
     await sessionRoutes(context)(app)

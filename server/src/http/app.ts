@@ -22,8 +22,12 @@ import { bodyLimit } from './json-bodies.ts'
 import { createRejectedKeys, type RejectedKeys } from './keys/rejected.ts'
 import { malformedRequestHandler } from './malformed-requests.ts'
 import { mcpRoutes } from './mcp/routes.ts'
+import { otlpRoutes } from './otlp/routes.ts'
 import { commonHeaders } from './security-headers.ts'
 import { installShortPath, type Operation, operations, type ShortPath } from './short-path.ts'
+import { createSignInDesk } from './sign-in/desk.ts'
+import { signInRoutes } from './sign-in/routes.ts'
+import { sourceEventRoutes } from './sources/routes.ts'
 import { voteRoutes } from './votes/routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
@@ -85,9 +89,9 @@ export function buildApp(context: Context): FastifyInstance {
   app.addHook('preClose', async () => {
     isClosing = true
   })
-  function reportShort(method: Operation, id: string, response: ServerResponse, arrivedAt: number): void {
-    const { url: route } = operations[method]
-    observe?.(method, response.statusCode, arrivedAt)
+  function reportShort(operation: Operation, id: string, response: ServerResponse, arrivedAt: number): void {
+    const { method, path: route } = operations[operation]
+    observe?.(operation, response.statusCode, arrivedAt)
     if (!logsRequests) return
     response.once('finish', () =>
       logRequest(log, id, method, route, response.statusCode, performance.now() - arrivedAt),
@@ -127,6 +131,7 @@ export function buildApp(context: Context): FastifyInstance {
   app.decorate('clientAddresses', createClientAddresses(trustedProxies))
   app.decorate('rejectedKeys', createRejectedKeys(app.auditThrottle, app.clientAddresses, log, clock))
   flushRegularly(app, log)
+  const signInDesk = createSignInDesk(context)
   // Health checks stay outside: they must respond under overload too.
   app.register(async (guarded) => {
     loadShedder.guard(guarded)
@@ -134,9 +139,12 @@ export function buildApp(context: Context): FastifyInstance {
     guarded.register(webhookRoutes(context))
     guarded.register(consoleRoutes(consoleFiles, publicUrl))
     guarded.register(mcpRoutes(context))
+    guarded.register(otlpRoutes(context))
     if (context.demo !== undefined) guarded.register(demoRoutes(context.demo, consoleFiles))
-    guarded.register(api(context), { prefix: '/api/v1' })
+    guarded.register(signInRoutes(context, signInDesk))
+    guarded.register(api(context, signInDesk), { prefix: '/api/v1' })
     guarded.register(voteRoutes(context), { prefix: '/api/v1' })
+    guarded.register(sourceEventRoutes(context), { prefix: '/api/v1' })
   })
   return app
 }
@@ -165,8 +173,8 @@ function observeRequests(app: FastifyInstance, observer: RequestObserver) {
   app.addHook('onRoute', (route) => {
     const method = [route.method].flat()[0] as string
     const handle = observer.route(method, route.url)
-    for (const operation of ['POST', 'GET'] as const) {
-      if (method === operation && route.url === operations[operation].url) handles[operation] = handle
+    for (const name of Object.keys(operations) as Operation[]) {
+      if (method === operations[name].method && route.url === operations[name].path) handles[name] = handle
     }
     route.onSend = [route.onSend ?? [], report(handle)].flat()
   })

@@ -69,7 +69,10 @@ export async function authenticateSession(
   const token = sessionTokenIn(headers.cookie, publicUrl)
   const access = token === null ? null : await store.sessions.findAccess(hashToken(token))
   if (access === null) throw unauthorized()
-  if (!isActive(access, now)) throw endedSession(access.revokedAt === null ? 'expired' : 'key_revoked')
+  if (!isActive(access, now)) {
+    if (access.revokedAt === null) throw endedSession('expired')
+    throw endedSession((await store.people.ofKey(access.keyId)) === null ? 'key_revoked' : 'disabled')
+  }
   if (method !== 'GET' && method !== 'HEAD' && !isSameOrigin(headers, publicUrl)) {
     throw new DomainError('forbidden', crossOriginMessage)
   }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { DomainError, type ErrorCode, InvalidFieldError, invalid, UnavailableError } from '../domain/errors.ts'
 import { LimitError } from '../domain/limit-error.ts'
 import { AmbiguousPromptError } from '../domain/prompt-reference.ts'
+import { ProposalError } from '../domain/proposals/proposal.ts'
 import { InboxFullError } from '../domain/repositories/delivery.ts'
 import type { Clock } from '../domain/time.ts'
 import { TrialRunsError } from '../domain/trials/trial.ts'
@@ -34,6 +35,7 @@ export function unauthorized(): DomainError {
 
 const sessionEndings = {
   key_revoked: 'The key of this session was revoked. Sign in with another key.',
+  disabled: 'An admin has disabled your access.',
   expired: 'The session has expired. Sign in again.',
 }
 
@@ -87,6 +89,9 @@ export function errorBody(error: DomainError): string {
 function detailsOf(error: DomainError): object | undefined {
   if (error instanceof LimitError) return toLimitBody(error)
   if (error instanceof EndedError) return { reason: error.reason }
+  if (error instanceof ProposalError) {
+    return { problem: error.problem, commands: error.commands, ...(error.trialId && { trial_id: error.trialId }) }
+  }
   if (error instanceof TrialRunsError) return { trial_id: error.trialId }
   return error instanceof AmbiguousPromptError ? { prompt_ids: error.ids } : undefined
 }

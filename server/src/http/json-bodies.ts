@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 import { invalid } from '../domain/errors.ts'
+import { limitContainers } from '../domain/json-containers.ts'
 import { fastifyValidator } from './validate.ts'
 
 declare module 'fastify' {
@@ -60,32 +61,6 @@ export function parseBody(bytes: Buffer): { text: string; value: object } {
   if (bytes.length > bodyLimit) limitContainers(bytes)
   const text = bytes.toString()
   return { text, value: parseObject('The body', text) }
-}
-
-// Metadata may be 64 levels deep. A thousand signals have 100 objects and arrays each, which take 30 ms to parse.
-const maxDepth = 128
-const maxContainers = 100_000
-const tooManyContainers = 'The body has more than 100,000 objects and arrays: split it into several requests'
-
-const [quote, backslash, bracket, brace] = Buffer.from('"\\[{') as unknown as [number, number, number, number]
-// In ASCII, two after the character that opens it.
-const [closingBracket, closingBrace] = [bracket + 2, brace + 2]
-
-/** Rejects a large body of little but brackets, on which JSON.parse would spend half a second. */
-function limitContainers(json: Buffer): void {
-  let [depth, containers] = [0, 0]
-  for (let at = 0; at < json.length; at++) {
-    const character = json[at]
-    if (character === quote) {
-      do at += json[at] === backslash ? 2 : 1
-      while (at < json.length && json[at] !== quote)
-    } else if (character === bracket || character === brace) {
-      depth++
-      containers++
-      if (depth > maxDepth) throw invalid(`The body is nested more than ${maxDepth} levels deep`)
-      if (containers > maxContainers) throw invalid(tooManyContainers)
-    } else if (character === closingBracket || character === closingBrace) depth--
-  }
 }
 
 export function parseObject(subject: string, text: string): object {

@@ -16,7 +16,7 @@ export function idParameter(text: string): number {
 }
 
 /** A public ID from the path, such as `alr_…`. Anything else is a 404, like an unknown ID. */
-export function publicIdParameter(prefix: 'alr' | 'msg' | 'trl', text: string): string {
+export function publicIdParameter(prefix: 'alr' | 'msg' | 'trl' | 'src', text: string): string {
   if (!/^[a-z]{3}_[0-9A-Za-z]{24}$/.test(text) || !text.startsWith(prefix)) throw notFound()
   return text
 }
@@ -25,6 +25,14 @@ export function publicIdParameter(prefix: 'alr' | 'msg' | 'trl', text: string): 
 export function timeParameter(query: Query, name: string): Instant | null {
   const text = lastValue(query[name])
   return text === undefined ? null : parseTime(name, text)
+}
+
+/** A positive integer from the query, or null if absent. */
+export function integerParameter(query: Query, name: string): number | null {
+  const text = lastValue(query[name])
+  if (text === undefined) return null
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw invalid(`${name} must be a positive integer`)
+  return Number(text)
 }
 
 /** One of `values` from the query, or null if absent. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeader, RequestListener, Server, ServerResponse } from 'node:http'
+import { operations as deliveryOperations } from '../../../contract/delivery.ts'
 import { operations as historyOperations } from '../../../contract/history.ts'
 import { newSignalSchema, operations as signalOperations } from '../../../contract/signals.ts'
 import { type Access, isActive } from '../domain/access/api-key.ts'
@@ -7,6 +8,7 @@ import { type RecordedSignal, type RecordSignal, recordedSignal, signalToRecord 
 import type { LoadShedder, Visit } from './admission/load-shedder.ts'
 import type { Answer } from './answer.ts'
 import type { Context } from './context.ts'
+import { unchangedAnswer } from './delivery/documents.ts'
 import { errorAnswers } from './errors.ts'
 import { historyAnswer } from './history/list.ts'
 import { bodyLimit, parseBody } from './json-bodies.ts'
@@ -17,8 +19,8 @@ import { parseSignal } from './signals/validation.ts'
 import { createSchemaChecker } from './validate.ts'
 
 /**
- * Answers ordinary requests for the two operations of the contract without Fastify's lifecycle, which takes more time than everything
- * else about them. Requests that arrive together share one check of the caches, and none has a promise or timer of its own.
+ * Answers ordinary requests for the two operations of the contract, and polls for texts that have not changed, without Fastify's
+ * lifecycle, which takes more time than everything else about them. Requests that arrive together share one check of the caches, and none has a promise or timer of its own.
  *
  * A request is left to Fastify, before its body is read, if it has any other shape, if Fastify has not found its key and prompt since
  * the last change, if its body is still on its way, and if it has to wait or to be rejected. So Fastify alone rejects keys, queues and
@@ -27,6 +29,8 @@ import { createSchemaChecker } from './validate.ts'
 export interface ShortPath {
   /** Notes what Fastify found for a request. `generation` is that of the caches before it looked. */
   remember(request: IncomingMessage, access: Access, prompt: Prompt, generation: number): void
+  /** Notes the tag of the delivery document that a request asked for. */
+  rememberDocument(request: IncomingMessage, access: Access, etag: string, generation: number): void
 }
 
 export interface ShortPathOptions {
@@ -39,19 +43,20 @@ export interface ShortPathOptions {
 
 const { createSignal } = signalOperations
 const { listHistory } = historyOperations
+const { getDelivery } = deliveryOperations
 
-export const operations = {
-  POST: { kind: 'writes', url: createSignal.path, roles: createSignal.roles as readonly string[] },
-  GET: { kind: 'reads', url: listHistory.path, roles: listHistory.roles as readonly string[] },
-} as const
+export const operations = { createSignal, listHistory, getDelivery }
 
 export type Operation = keyof typeof operations
+
+const kinds = { createSignal: 'writes', listHistory: 'reads', getDelivery: 'reads' } as const
 
 /** What the caches returned for a key and a path. */
 interface Target {
   access: Access
-  prompt: Prompt
-  /** A page of history, once it was read. */
+  /** Null for a delivery document. */
+  prompt: Prompt | null
+  /** A page of history, once it was read, or the response to a client whose document is current. */
   page: Page | null
 }
 
@@ -72,8 +77,9 @@ interface Exchange {
 }
 
 const paths = {
-  POST: /^\/api\/v1\/prompts\/pmt_[0-9A-Za-z]+\/signals$/,
-  GET: /^\/api\/v1\/prompts\/pmt_[0-9A-Za-z]+\/history(?:\?(?:page|limit)=\d+(?:&(?:page|limit)=\d+)?)?$/,
+  createSignal: /^\/api\/v1\/prompts\/pmt_[0-9A-Za-z]+\/signals$/,
+  listHistory: /^\/api\/v1\/prompts\/pmt_[0-9A-Za-z]+\/history(?:\?(?:page|limit)=\d+(?:&(?:page|limit)=\d+)?)?$/,
+  getDelivery: /^\/api\/v1\/delivery(?:\?prompts=[^#&]*)?$/,
 }
 // Beyond it, all are forgotten: a map in the order of use would be changed by each request.
 const maxTargetBytes = 8 * 1024 * 1024
@@ -129,7 +135,7 @@ export function installShortPath(server: Server, context: Context, options: Shor
   }
 
   function accept(operation: Operation, request: IncomingMessage): Visit | null {
-    return loadShedder.tryAccept(operations[operation].kind, operation === 'POST' ? bodyLength(request) : 0)
+    return loadShedder.tryAccept(kinds[operation], operation === 'createSignal' ? bodyLength(request) : 0)
   }
 
   /** False if the request is left to the framework. */
@@ -137,16 +143,21 @@ export function installShortPath(server: Server, context: Context, options: Shor
     const { operation, request, visit } = exchange
     const target = currentTargets().get(keyOf(request))
     if (target === undefined) return false
-    const { access } = target
-    const { roles } = operations[operation]
+    const { access, prompt, page } = target
+    if (prompt === null && page?.headers.etag !== request.headers['if-none-match']) return false
+    const roles = operations[operation].roles as readonly string[]
     const now = clock()
     if (!isActive(access, now) || !roles.includes(access.role) || !loadShedder.tryAdmit(visit, access)) return false
     lastUsed.record(access.keyId, now)
     store.countCacheHit('keys')
-    store.countCacheHit('prompts')
     exchange.id = requestId(request)
-    if (operation === 'POST') record(exchange, target)
-    else sendPage(exchange, target)
+    if (prompt === null) {
+      respond(exchange, page as Page)
+      return true
+    }
+    store.countCacheHit('prompts')
+    if (operation === 'createSignal') record(exchange, access, prompt)
+    else sendPage(exchange, target, prompt)
     return true
   }
 
@@ -172,7 +183,7 @@ export function installShortPath(server: Server, context: Context, options: Shor
     targets.set(key, target)
   }
 
-  function record(exchange: Exchange, { access, prompt }: Target): void {
+  function record(exchange: Exchange, access: Access, prompt: Prompt): void {
     const { request } = exchange
     const now = clock()
     const fail = (error: unknown) => respondUncounted(exchange, access, errorAnswer(error, exchange.id))
@@ -208,7 +219,7 @@ export function installShortPath(server: Server, context: Context, options: Shor
     }
   }
 
-  function sendPage(exchange: Exchange, target: Target): void {
+  function sendPage(exchange: Exchange, target: Target, prompt: Prompt): void {
     if (target.page !== null) {
       store.countCacheHit('pages')
       respond(exchange, target.page, target.page.text)
@@ -217,7 +228,7 @@ export function installShortPath(server: Server, context: Context, options: Shor
     const key = keyOf(exchange.request)
     const ofGeneration = generation
     const [, query] = (exchange.request.url as string).split('?')
-    historyAnswer(store, target.prompt, Object.fromEntries(new URLSearchParams(query))).then(
+    historyAnswer(store, prompt, Object.fromEntries(new URLSearchParams(query))).then(
       (page) => {
         const isShort = Buffer.isBuffer(page.body) && page.body.length <= maxTextBytes
         const text = isShort ? page.body.toString('latin1') : null
@@ -246,7 +257,7 @@ export function installShortPath(server: Server, context: Context, options: Shor
     addTo(sent, commonHeaders(id, publicUrl()))
     addTo(sent, headers)
     const length = Buffer.byteLength(body)
-    sent.push('content-length', length)
+    if (status !== 304) sent.push('content-length', length)
     response.writeHead(status, sent as OutgoingHttpHeader[])
     if (text !== null) response.end(text, 'latin1')
     // Then it is ASCII, which takes no encoding.
@@ -256,13 +267,20 @@ export function installShortPath(server: Server, context: Context, options: Shor
     loadShedder.leaveAfter(visit, request, response)
   }
 
+  function rememberTarget(request: IncomingMessage, target: Target, ofGeneration: number): void {
+    if (ordinaryOperation(request) === null) return
+    const key = keyOf(request)
+    // A page that is cached stays.
+    if (currentTargets().has(key) || ofGeneration !== generation) return
+    keepTarget(key, target)
+  }
+
   return {
     remember(request, access, prompt, ofGeneration) {
-      if (ordinaryOperation(request) === null) return
-      const key = keyOf(request)
-      // A page that is cached stays.
-      if (currentTargets().has(key) || ofGeneration !== generation) return
-      keepTarget(key, { access, prompt, page: null })
+      rememberTarget(request, { access, prompt, page: null }, ofGeneration)
+    },
+    rememberDocument(request, access, etag, ofGeneration) {
+      rememberTarget(request, { access, prompt: null, page: { ...unchangedAnswer(etag), text: null } }, ofGeneration)
     },
   }
 }
@@ -278,11 +296,13 @@ function ordinaryOperation(request: IncomingMessage): Operation | null {
   if (headers.authorization.length + url.length > maxKeyLength) return null
   if (method === 'GET') {
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-    return !hasBody && paths.GET.test(url) ? 'GET' : null
+    if (hasBody) return null
+    if (headers['if-none-match'] !== undefined && paths.getDelivery.test(url)) return 'getDelivery'
+    return paths.listHistory.test(url) ? 'listHistory' : null
   }
-  if (method !== 'POST' || headers['content-type'] !== 'application/json' || !paths.POST.test(url)) return null
+  if (method !== 'POST' || headers['content-type'] !== 'application/json' || !paths.createSignal.test(url)) return null
   const length = bodyLength(request)
-  return length > 0 && length <= bodyLimit ? 'POST' : null
+  return length > 0 && length <= bodyLimit ? 'createSignal' : null
 }
 
 /** A list, which Node does not copy. */

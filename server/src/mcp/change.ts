@@ -3,6 +3,8 @@ import type { EntryDetails, HistoryEntry } from '../domain/history/entry.ts'
 import type { Impact, RatedTally } from '../domain/impact/impact.ts'
 import { versionsOf } from '../domain/impact/live/versions.ts'
 import { matchesPromptGlob, type Prompt } from '../domain/prompt.ts'
+import type { Regression } from '../domain/regressions/regression.ts'
+import type { Store } from '../domain/store.ts'
 import { isoTime, timeOrNull } from '../domain/time.ts'
 import { promptArgument } from './prompt.ts'
 import { quoted, quotedTitle } from './quoting.ts'
@@ -62,6 +64,19 @@ async function changeNamed({ store, now }: ToolContext, prompt: Prompt, name: st
   const filter = { actions: null, since: null, until: null, pulls: 'outcome' } as const
   const { entries } = await store.history.timeline(prompt, filter, searched)
   return entries.find(isNamed) ?? null
+}
+
+/** The regression of a change, in whatever state. */
+export async function regressionOf(
+  { regressions }: Pick<Store, 'regressions'>,
+  prompt: Prompt,
+  entry: EntryDetails,
+): Promise<Regression> {
+  const found = (await regressions.ofPrompt(prompt)).find(({ entryId }) => entryId === entry.id)
+  if (found === undefined) {
+    throw new DomainError('not_found', 'This change has no regression. open_regressions lists them.')
+  }
+  return found
 }
 
 function unknownChange(): DomainError {

@@ -1,4 +1,6 @@
 import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import type { DomainError } from '../domain/errors.ts'
+import { ProposalError } from '../domain/proposals/proposal.ts'
 import { asDomainError, errorMessage } from '../http/errors.ts'
 import { version } from '../version.ts'
 import { ChoiceError } from './choice-error.ts'
@@ -8,10 +10,21 @@ import { explainChange } from './tools/explain-change.ts'
 import { findPrompts } from './tools/find-prompts.ts'
 import { liveAt } from './tools/live-at.ts'
 import { openRegressions } from './tools/open-regressions.ts'
+import { proposeRevert } from './tools/propose-revert.ts'
 import { readFeedback } from './tools/read-feedback.ts'
+import { triageRegression } from './tools/triage-regression.ts'
 import { whatHappened } from './tools/what-happened.ts'
 
-const tools: readonly Tool[] = [findPrompts, whatHappened, explainChange, liveAt, openRegressions, readFeedback]
+const tools: readonly Tool[] = [
+  findPrompts,
+  whatHappened,
+  explainChange,
+  liveAt,
+  openRegressions,
+  readFeedback,
+  proposeRevert,
+  triageRegression,
+]
 
 /** What every agent is told when it connects. */
 const instructions =
@@ -36,7 +49,6 @@ export interface McpResponse {
 type OnFailure = (thrown: unknown) => void
 
 const identity = { name: 'promptledger', title: 'Promptledger', version }
-const definitions = tools.map(({ definition }) => definition)
 const toolOf = new Map(tools.map((tool) => [tool.definition.name, tool]))
 
 /** Answers one request, whatever version of the protocol it speaks. Nothing is remembered between requests. */
@@ -59,16 +71,18 @@ export async function respond(
 /** The SDK serves each request with a server of its own. Plain handlers keep that cheap: nothing is registered or compiled. */
 function createServer(context: ToolContext, onFailure: OnFailure): Server {
   const server = new Server(identity, { capabilities: { tools: {} }, instructions })
-  server.setRequestHandler('tools/list', () => ({ tools: definitions as never }))
+  const usable = tools.filter(({ writes }) => writes?.includes(context.access.role) ?? true)
+  server.setRequestHandler('tools/list', () => ({ tools: usable.map(({ definition }) => definition) as never }))
   server.setRequestHandler('tools/call', async ({ params }) => {
     const tool = toolOf.get(params.name)
-    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool)
+    if (tool === undefined || !usable.includes(tool))
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool)
     return callTool(tool, context, params.arguments ?? {}, onFailure)
   })
   return server
 }
 
-const unknownTool = `There is no tool of this name. The tools: ${[...toolOf.keys()].join(', ')}`
+const unknownTool = `There is no tool of this name for this key. The tools: ${[...toolOf.keys()].join(', ')}`
 
 const maxMessageLength = 1_000
 
@@ -81,8 +95,19 @@ async function callTool(tool: Tool, context: ToolContext, sent: Record<string, u
     if (error.code === 'internal_error') onFailure(thrown)
     // It can name a member of an argument, which is as long as the agent made it.
     const message = quoted(errorMessage(error), maxMessageLength)
-    const choices = error instanceof ChoiceError ? error.choices : {}
-    return { ...contentOf({ error: error.code, message, ...choices }), isError: true }
+    return { ...contentOf({ error: error.code, message, ...moreAbout(error) }), isError: true }
+  }
+}
+
+function moreAbout(error: DomainError): object {
+  if (error instanceof ChoiceError) return error.choices
+  if (!(error instanceof ProposalError)) return {}
+  const { problem, commands, trialId } = error
+  return {
+    problem,
+    // They name files.
+    ...(commands.length > 0 && { quoted_commands: commands.map((command) => quoted(command, 500)) }),
+    ...(trialId !== null && { trial: trialId }),
   }
 }
 

@@ -1,8 +1,9 @@
-import type { Access } from '../domain/access/api-key.ts'
+import type { Access, Role } from '../domain/access/api-key.ts'
 import { invalid } from '../domain/errors.ts'
 import type { EntryDetails } from '../domain/history/entry.ts'
 import type { LearnedDrift } from '../domain/impact/model/learned-drift.ts'
 import type { Prompt } from '../domain/prompt.ts'
+import type { Propose } from '../domain/proposals/proposal.ts'
 import type { Contents, EarliestText } from '../domain/repositories/repository-service.ts'
 import type { Store } from '../domain/store.ts'
 import { type Instant, parseTime } from '../domain/time.ts'
@@ -14,6 +15,7 @@ export interface ToolContext {
   learned: LearnedDrift
   access: Access
   texts: Texts
+  propose: Propose
   now: Instant
 }
 
@@ -28,7 +30,7 @@ export interface ToolDefinition {
   name: string
   description: string
   inputSchema: { type: 'object'; properties: Properties; required?: readonly string[] }
-  annotations: { readOnlyHint: true }
+  annotations: { readOnlyHint: true } | { readOnlyHint: false; destructiveHint: false; idempotentHint: boolean }
 }
 
 /** The arguments of a tool: text, one of several words, or an object of texts. */
@@ -51,6 +53,8 @@ type Arguments<P, Required extends keyof P> = { [Name in Required]: ValueOf<P[Na
 
 export interface Tool {
   definition: ToolDefinition
+  /** The roles that may use it, if it writes. Other keys do not see it. */
+  writes: readonly Role[] | null
   call(context: ToolContext, sent: Record<string, unknown>): Promise<object>
 }
 
@@ -60,14 +64,33 @@ export function defineTool<const P extends Properties, const Required extends ke
     description,
     properties,
     required,
-  }: { name: string; description: string; properties: P; required: Required[] },
+    writes,
+    isRepeatable = true,
+  }: {
+    name: string
+    description: string
+    properties: P
+    required: Required[]
+    writes?: readonly Role[]
+    /** Whether a second call with the same arguments changes nothing. */
+    isRepeatable?: boolean
+  },
   call: (context: ToolContext, args: Arguments<P, Required>) => Promise<object>,
 ): Tool {
   const inputSchema = { type: 'object', properties, ...(required.length > 0 && { required }) } as const
   const validate = fastifyValidator(inputSchema as object)
   return {
     // The hint that a tool reaches beyond its own data stays at its default, true: results contain text of strangers.
-    definition: { name, description, inputSchema, annotations: { readOnlyHint: true } },
+    definition: {
+      name,
+      description,
+      inputSchema,
+      annotations:
+        writes === undefined
+          ? { readOnlyHint: true }
+          : { readOnlyHint: false, destructiveHint: false, idempotentHint: isRepeatable },
+    },
+    writes: writes ?? null,
     async call(context, sent) {
       const result = validate(argumentsOf(sent, properties))
       if ('error' in result) throw result.error

@@ -6,6 +6,8 @@ import type { SendMessage } from '../domain/alerts/channel.ts'
 import type { ReportOnPull } from '../domain/alerts/pull-comment.ts'
 import type { Vault } from '../domain/repositories/vault.ts'
 import type { Store } from '../domain/store.ts'
+import type { HasWriteAccess } from '../domain/trials/label.ts'
+import type { SendMail } from '../http/context.ts'
 
 interface Dependencies {
   store: Store
@@ -30,6 +32,12 @@ export function openSendMessage(
   }
 }
 
+/** Sends sign-in links and invitations with the configured settings. Null if email is not set up. */
+export function openSendMail({ mail }: Pick<Config, 'mail'>): SendMail | null {
+  if (mail === null) return null
+  return async (message) => (await import('../alerts/send.ts')).sendPlainEmail(mail, message)
+}
+
 /** Reports on pull requests with the configured settings. */
 export function openReportOnPull(
   { allowHttpRepositories, allowPrivateRepositoryAddresses }: Config,
@@ -41,6 +49,19 @@ export function openReportOnPull(
   return async (message) => {
     report ??= (await import('../alerts/pull-comment.ts')).createReportOnPull(context)
     return report(message)
+  }
+}
+
+/** Checks who set a label, with the configured settings. */
+export function openHasWriteAccess(
+  { allowHttpRepositories, allowPrivateRepositoryAddresses }: Config,
+  { store, vault, publicUrl, log }: Omit<Dependencies, 'wake'>,
+): HasWriteAccess {
+  const addresses = { allowPrivateAddresses: allowPrivateRepositoryAddresses, allowHttp: allowHttpRepositories }
+  const context = { store, vault, clock: Date.now, publicUrl, log, ...addresses }
+  return async (repository, user) => {
+    const { createHasWriteAccess } = await import('../alerts/write-access.ts')
+    return createHasWriteAccess(context)(repository, user)
   }
 }
 

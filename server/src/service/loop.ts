@@ -13,7 +13,10 @@ export interface LoopOptions {
   /** How long it rests between rounds, and before the first. */
   restMs: number
   firstRestMs?: number
-  log: Logger
+  /** How much longer than the round it rests at least, so that requests come first. */
+  restFactor?: number
+  maxRestMs?: number
+  log: Pick<Logger, 'warn'>
   /** What to log if a task fails. The tasks after it wait for the next round. */
   failure: string
 }
@@ -26,7 +29,15 @@ export interface Loop {
   stop(): Promise<void>
 }
 
-export function startLoop({ tasks, restMs, firstRestMs = restMs, log, failure }: LoopOptions): Loop {
+export function startLoop({
+  tasks,
+  restMs,
+  firstRestMs = restMs,
+  restFactor = 0,
+  maxRestMs = Number.POSITIVE_INFINITY,
+  log,
+  failure,
+}: LoopOptions): Loop {
   const lastAt = new Map<Task, number>()
   let isStopped = false
   let isWoken = false
@@ -63,6 +74,7 @@ export function startLoop({ tasks, restMs, firstRestMs = restMs, log, failure }:
   async function run(): Promise<void> {
     await rest(firstRestMs)
     while (!isStopped) {
+      const startedAt = performance.now()
       try {
         await round()
       } catch (error) {
@@ -70,7 +82,7 @@ export function startLoop({ tasks, restMs, firstRestMs = restMs, log, failure }:
         // What failed must not fail again at once.
         isWoken = isStopped
       }
-      await rest(restMs)
+      await rest(Math.min(maxRestMs, Math.max(restMs, restFactor * (performance.now() - startedAt))))
     }
   }
 

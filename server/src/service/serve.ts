@@ -11,8 +11,10 @@ import { buildApp } from '../http/app.ts'
 import type { DemoApplication } from '../http/demo/routes.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../http/keys/last-used.ts'
 import { openStore } from '../store/open.ts'
-import { openAlertService, openReportOnPull, openSendMessage } from './alerts.ts'
+import { openAlertService, openHasWriteAccess, openReportOnPull, openSendMail, openSendMessage } from './alerts.ts'
+import { startBriefings } from './briefings.ts'
 import { type FirstRun, firstRun } from './first-run.ts'
+import { openReportIssue, withIssues } from './issues.ts'
 import { createJudge, type JudgeContext, startJudge, withJudge } from './judge.ts'
 import { addressOf, listen } from './listen.ts'
 import { startLiveTexts } from './live-texts.ts'
@@ -20,9 +22,12 @@ import { createLogger } from './log.ts'
 import { startLoop } from './loop.ts'
 import { type MetricsServer, startMetricsServer } from './metrics.ts'
 import { startNotifier } from './notifier.ts'
+import { openPropose, withProposals } from './proposals.ts'
 import { startRetention } from './retention.ts'
 import { type Running, stopOnSignal, stopService } from './shutdown.ts'
+import { startSourcePoller } from './source-poller.ts'
 import { openSyncContext } from './sync-context.ts'
+import { startTelemetryRetention } from './telemetry.ts'
 import { startTrialJudge } from './trials.ts'
 import { createWorkerProcess, type WorkerProcess } from './worker/process.ts'
 import { limitYoungGeneration } from './young-generation.ts'
@@ -44,6 +49,8 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
   limitYoungGeneration(maxYoungBytes)
   const log = createLogger(config.logLevel)
   for (const message of config.replaced) log.warn(message)
+  for (const { setting, message } of config.signIn.problems)
+    log.warn({ setting }, `a setting of sign-in is wrong: ${message}`)
   const metrics = config.metricsPort === null ? null : (await import('../metrics/metrics.ts')).createMetrics()
   const store = await openStore({
     url: config.databaseUrl,
@@ -70,14 +77,17 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
   const judge = createJudge(judging)
   const publicUrl = () => config.publicUrl ?? ownAddress()
   const { vault } = syncContext
+  const voters = createVoters(store.organisations, vault)
   const alerting = { store, vault, publicUrl, log }
   const alerts = openAlertService(config, { ...alerting, wake: () => running.notifier?.wake() })
+  const propose = openPropose(config, { ...alerting, repositories })
   const app: FastifyInstance = buildApp({
     store: withJudge(store, judge),
+    propose,
     lastUsed,
     repositories,
     alerts,
-    voters: createVoters(store.organisations, vault),
+    voters,
     vault,
     learned: createLearnedDrift(store.drift, Date.now),
     publicUrl,
@@ -90,6 +100,14 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
     organisationLimits: {
       repositories: config.repositoriesPerOrganisation,
       signalRetentionDays: config.signalRetentionDays,
+      telemetryDays: config.telemetryDays,
+    },
+    signIn: {
+      rules: config.signIn,
+      provider: config.signIn.provider,
+      allowsEmail: config.signIn.allowsEmail,
+      sendMail: openSendMail(config),
+      problems: config.signIn.problems,
     },
     ...(metrics && { observer: metrics.requests }),
     ...(demo && { demo }),
@@ -98,9 +116,12 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
     app,
     syncWorker,
     retention: null,
+    telemetry: null,
     judge: null,
     liveTexts: null,
     trials: null,
+    briefings: null,
+    sourcePoller: null,
     notifier: null,
     metricsServer: null,
     lastUsedFlusher: startFlushing(lastUsed, log),
@@ -123,16 +144,30 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
   }
   const { signalRetentionDays: days } = config
   if (days !== null) running.retention = startRetention(store.signals, days, Date.now, log)
+  running.telemetry = startTelemetryRetention(store.telemetry, config.telemetryDays, Date.now, log)
   running.judge = startJudge(judge, judging)
   running.liveTexts = startLiveTexts({ ...judging, repositories })
-  const reportOnPull = openReportOnPull(config, alerting)
-  running.trials = startTrialJudge({ ...judging, reportOnPull })
+  const reportOnPull = withIssues(withProposals(openReportOnPull(config, alerting), { store, propose, log }), {
+    store,
+    reportIssue: openReportIssue(config, alerting),
+  })
+  const hasWriteAccess = openHasWriteAccess(config, alerting)
+  running.trials = startTrialJudge({ ...judging, repositories, reportOnPull, hasWriteAccess })
+  running.briefings = startBriefings({ ...judging, repositories, reportOnPull })
   running.notifier = startNotifier({
     ...alerting,
     send: openSendMessage(config, alerting),
     reportOnPull,
     planLimits: config.planLimits,
     clock: Date.now,
+  })
+  running.sourcePoller = startSourcePoller({
+    ...judging,
+    vault,
+    voters,
+    planLimits: config.planLimits,
+    // As for the targets of alerts, which admins choose too.
+    network: { allowPrivate: config.allowPrivateAlertTargets, allowHttp: config.allowPrivateAlertTargets },
   })
   stopOnSignal(running, log)
   return { address: ownAddress(), metricsAddress: metricsServer?.address ?? null, firstRun: first }
@@ -148,7 +183,10 @@ function withWorkerProcess(repositories: RepositoryService, worker: WorkerProces
     earliestText: (prompt, at) => worker.call('earliestText', prompt, at),
     searchTexts: (...request) => worker.call('searchTexts', ...request),
     texts: (...request) => worker.call('texts', ...request),
+    fetchLiveTexts: (...request) => worker.call('fetchLiveTexts', ...request),
     candidate: (...request) => worker.call('candidate', ...request),
+    pushUndo: (request) => worker.call('pushUndo', request),
+    undoCommands: (request) => worker.call('undoCommands', request),
     blame: (entry) => (entry.repositoryId === null ? repositories.blame(entry) : worker.call('blame', entry)),
     contents: (entry) => (entry.repositoryId === null ? repositories.contents(entry) : worker.call('contents', entry)),
   }

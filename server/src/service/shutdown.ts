@@ -17,9 +17,12 @@ export interface Running {
   app: FastifyInstance
   syncWorker: Stoppable & { end(): Promise<void> }
   retention: Stoppable | null
+  telemetry: Stoppable | null
   judge: Stoppable | null
   liveTexts: Stoppable | null
   trials: Stoppable | null
+  briefings: Stoppable | null
+  sourcePoller: Stoppable | null
   notifier: RunningNotifier | null
   metricsServer: Stoppable | null
   lastUsedFlusher: Stoppable
@@ -61,16 +64,19 @@ export async function stopService(running: Running): Promise<void> {
     app,
     syncWorker,
     retention,
+    telemetry,
     judge,
     liveTexts,
     trials,
+    briefings,
+    sourcePoller,
     notifier,
     metricsServer,
     lastUsedFlusher,
     repositories,
     store,
   } = running
-  const background = [syncWorker, retention, judge, liveTexts, trials, notifier]
+  const background = [syncWorker, retention, telemetry, judge, liveTexts, trials, briefings, sourcePoller, notifier]
   const backgroundStopped = Promise.all(background.map((part) => part?.stop()))
   setTimeout(() => app.server.closeAllConnections(), cutConnectionsAfterMs).unref()
   await app.close()

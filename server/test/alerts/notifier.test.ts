@@ -11,6 +11,7 @@ import { connectedScenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import type { Alert } from '../../src/domain/alerts/alert.ts'
+import { digestTime } from '../../src/domain/alerts/digest-time.ts'
 import type { RegressionMessage } from '../../src/domain/alerts/message.ts'
 import { day, hour, minute } from '../../src/domain/time.ts'
 
@@ -95,6 +96,68 @@ onOneEngine('The notifier', (engine) => {
     later(30 * day)
     await notifier.round()
     assert.equal(receiver.received.length, 2)
+  })
+
+  test('on Monday, an alert that chose it gets one digest of what helped, what hurt and what is undecided', async () => {
+    const receiver = await startReceiver()
+    const tenant = await service.tenant()
+    const { id } = tenant.organisation
+    const monday = digestTime(service.now) + 7 * day
+    service.now = monday - 12 * hour
+    const start = service.now
+    const target = receiver.url
+    await addAlert(service, id, { target, events: ['digest.weekly'] })
+    await addAlert(service, id, { target, events: ['digest.weekly'], prompts: 'legal/*' })
+    await addAlert(service, id, { target })
+    // Better, and known to be so a week before; better since; and with too few votes to tell.
+    const changes = [
+      { name: 'known', daysAgo: 16, rate: 0.95, votes: 4_000 },
+      { name: 'new', daysAgo: 5, rate: 0.95, votes: 1_200 },
+      { name: 'undecided', daysAgo: 3, rate: 0.7, votes: 30 },
+    ]
+    for (const { name, daysAgo, rate, votes } of changes) {
+      const prompt = await service.prompt(tenant.organisation, name)
+      const at = monday - daysAgo * day
+      for (const [i, createdAt] of [at - 10 * day, at].entries()) {
+        const entry = { action: 'deployed', user: { name: 'Ada', email: 'a@b.example' }, branchName: 'main' } as const
+        const key = { commitSha: String(i + 1).repeat(40), prNumber: null, prUrl: null, dedupeKey: `${name} ${i}` }
+        await service.store.history.record(prompt, { ...entry, ...key, createdAt }, start, null)
+      }
+      const of = { prompt: prompt.publicId }
+      await postVotes(tenant, { ...of, from: at - 10 * day + 1, until: at, count: 2_000, rate: 0.7 })
+      await postVotes(tenant, { ...of, from: at + 1, until: start, count: votes, rate })
+    }
+    const hurt = await openRegression(tenant, start - day)
+    const [one, other] = [openNotifier(service), openNotifier(service)]
+    service.now = monday - 1
+    await one.notifier.scan()
+    await one.tell()
+    assert.equal(receiver.received.length, 0, 'it is not Monday yet')
+    service.now = monday + hour
+    const late = await addAlert(service, id, { target, events: ['digest.weekly'] })
+    await Promise.all([one, other].map(({ notifier }) => notifier.scan()))
+    await Promise.all([one, other].map(({ tell }) => tell()))
+    service.now += 30 * hour
+    await openNotifier(service).notifier.scan()
+    await service.store.alerts.update(late, { ...late, name: 'x' }, service.now, operator)
+    await one.tell()
+    const bodies = receiver.received.map(({ body }) => JSON.parse(body))
+    assert.deepEqual(bodies.map(({ type, data }) => [type, data.summary]).toSorted(), [
+      ['digest.weekly', `${tenant.organisation.name} last week: 1 change helped, 1 hurt, 1 undecided`],
+      ['digest.weekly', `${tenant.organisation.name} last week: no change helped or hurt, and none is undecided`],
+    ])
+    const { data } = bodies.find((body) => body.data.counts.hurt === 1)
+    assert.equal(data.helped[0].prompt.name, 'new')
+    assert.equal(data.hurt[0].regression_id, hurt.id)
+    assert.equal(data.undecided[0].prompt.name, 'undecided')
+    assert.ok(data.undecided[0].days_left > 0)
+
+    service.now = monday + 7 * day + hour
+    await one.notifier.scan()
+    await one.tell()
+    const next = receiver.received.slice(2).map(({ body }) => JSON.parse(body).data.summary)
+    assert.equal(next.length, 3, 'now the alert that was added on a Monday gets it, too')
+    assert.ok(next.includes(`${tenant.organisation.name} last week: 0 changes helped, 1 hurt, 1 undecided`))
   })
 
   test('a regression that was too uncertain is told as soon as its figures are certain', async () => {

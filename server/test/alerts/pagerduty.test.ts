@@ -40,6 +40,7 @@ describe('A PagerDuty event', () => {
       links: [
         { href: `${link}?entry=1042`, text: 'See the change' },
         { href: 'https://github.com/acme/prompts/pull/42', text: 'Pull request #42' },
+        { href: `${link}/regressions/7?undo`, text: 'Undo' },
         { href: `${link}/regressions/7`, text: 'Dismiss' },
       ],
       payload: {

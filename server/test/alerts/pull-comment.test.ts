@@ -119,16 +119,29 @@ onOneEngine('Reports on pull requests', (engine) => {
         assert.equal((await report(of('trial.started', 0))).outcome, 'sent')
         assert.equal(forge.comments.length, 2)
         assert.match(forge.comments[1]?.text ?? '', /running, no verdict yet/)
+        assert.match(forge.comments[1]?.text ?? '', /\d+% of the units get `a1a1a1a`/)
         assert.match(forge.statuses.at(-1)?.state ?? '', /^success/i)
         assert.equal((await report(of('trial.worse', 1))).outcome, 'sent')
         assert.equal(forge.comments.length, 2)
         const text = forge.comments[1]?.text ?? ''
         assert.match(text, /users rate this commit lower than the live version. Stopped/)
+        assert.match(text, /has ended: everyone gets the live version/)
+        assert.doesNotMatch(text, /of the units get/)
         assert.match(text, /\| This commit \| 127 \| 60 \| 60% \|/)
         assert.match(text, /Difference −25 points, with 95% confidence from −37 to −12/)
         assert.doesNotMatch(text, /@everyone|a`\|/)
         assert.match(forge.statuses.at(-1)?.state ?? '', /^fail/i)
         assert.equal(new Set(forge.statuses.map(({ context }) => context)).size, 2)
+        const { trial, organisation, at } = of('trial.worse', 2)
+        const refused = {
+          repositoryId: repository.id,
+          prNumber: 7,
+          commitSha: trial.commitSha,
+          reason: 'eve @everyone',
+        }
+        assert.equal((await report({ event: 'trial.refused', at, organisation, ...refused })).outcome, 'sent')
+        assert.equal(forge.comments.length, 2)
+        assert.match(forge.comments[1]?.text ?? '', /this label starts no trial\*\*\n\n`eve @\u2060everyone`/)
       })
 
       test('repeating a message changes nothing, and an older one does not replace a newer one', async () => {

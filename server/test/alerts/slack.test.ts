@@ -76,6 +76,7 @@ describe('A Slack message', () => {
           elements: [
             ['See the change', `${publicUrl}/prompts/pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA?entry=1042`],
             ['Pull request #42', 'https://github.com/acme/prompts/pull/42'],
+            ['Undo', `${publicUrl}/prompts/pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA/regressions/7?undo`],
             ['Dismiss', `${publicUrl}/prompts/pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA/regressions/7`],
           ].map(([text, url]) => ({ type: 'button', text: { type: 'plain_text', text, emoji: false }, url })),
         },
@@ -94,7 +95,7 @@ describe('A Slack message', () => {
       for (const { text, verbatim } of parsed) {
         assert.doesNotMatch(text, /[<>]|&(?!amp;|lt;|gt;)/, message.event)
         assert.equal(verbatim, true)
-        assert.ok(text.split('\n').length <= 2, 'a field added a line')
+        assert.ok(text.replaceAll(/\n• /g, '').split('\n').length <= 2, 'a field added a line')
       }
       for (const { text, emoji } of textsIn(blocks).filter(({ type }) => type === 'plain_text')) {
         assert.equal(emoji, false)
@@ -109,7 +110,7 @@ describe('A Slack message', () => {
     for (const prUrl of ['javascript:alert(1)', 'data:text/html,x', 'not a URL']) {
       const message = { ...openedMessage, change: { ...openedMessage.change, prUrl } }
       const labels = textsIn(blocksOf(message).at(-1)).map(({ text }) => text)
-      assert.deepEqual(labels, ['See the change', 'Dismiss'], prUrl)
+      assert.deepEqual(labels, ['See the change', 'Undo', 'Dismiss'], prUrl)
     }
   })
 

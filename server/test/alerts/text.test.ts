@@ -26,6 +26,7 @@ describe('The words of a message', () => {
       'trial.worse': 'In a trial, pull request #42 made “support/refund-reply” worse',
       'trial.stopped': 'The trial of pull request #42 on “support/refund-reply” has ended',
       'trial.mismatch': 'The trial of pull request #42 on “support/refund-reply” cannot be judged',
+      'digest.weekly': 'Acme last week: 1 change helped, 1 hurt, 2 undecided',
       'alert.test': 'Test message from Promptledger',
     })
   })
@@ -68,7 +69,7 @@ describe('The words of a message', () => {
     assert.equal(facts[0]?.text, 'commit 8f3a1c5 Shorten the refund reply')
     assert.deepEqual(
       links.map(({ label }) => label),
-      ['See the change', 'Dismiss'],
+      ['See the change', 'Undo', 'Dismiss'],
     )
   })
 

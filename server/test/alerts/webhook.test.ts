@@ -142,6 +142,7 @@ describe('A webhook', () => {
             comments: [{ text: 'It did not tell me when I get my money back', created_at: '2026-11-14T17:58:00.000Z' }],
             links: {
               change: `${publicUrl}/prompts/pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA?entry=1042`,
+              undo: `${publicUrl}/prompts/pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA/regressions/7?undo`,
               dismiss: `${publicUrl}/prompts/pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA/regressions/7`,
             },
           },

@@ -61,6 +61,7 @@ onOneEngine('The CLI beside a running service', (engine) => {
       'id',
       'key',
       'organisation_id',
+      'person_id',
       'name',
       'role',
       'prompts',

@@ -37,6 +37,7 @@ describe('Settings', () => {
       allowPrivateRepositoryAddresses: false,
       allowMachineSshKeys: false,
       mail: null,
+      signIn: { provider: null, allowsEmail: true, domains: [], defaultRole: null, groups: null, problems: [] },
       allowPrivateAlertTargets: false,
       repositorySizeLimitMb: 2048,
       gitMemoryLimitMb: 96,
@@ -45,6 +46,7 @@ describe('Settings', () => {
       inboxLimitMb: 100,
       planLimits: { free: 1_000, team: 10_000, business: 100_000 },
       signalRetentionDays: null,
+      telemetryDays: 14,
       trustedProxies: [],
       requestLimits: { organisationShare: 75, keyShare: 50, organisationConcurrency: 32 },
       replaced: [],
@@ -188,6 +190,46 @@ describe('Settings', () => {
     assert.throws(() => {
       ;(readConfig({}) as { port: number }).port = 1
     }, TypeError)
+  })
+
+  test('a mistake in how people sign in does not stop the start, and nothing is guessed from the rest', () => {
+    const right = {
+      SIGN_IN_ISSUER: 'https://id.example.com/realms/a',
+      SIGN_IN_CLIENT_ID: 'ledger',
+      SIGN_IN_CLIENT_SECRET: 'secret',
+      SIGN_IN_ROLE: 'viewer',
+      SIGN_IN_GROUPS: 'teams: Staff, all=member, leads=admin',
+    }
+    const problemsOf = (env: Record<string, string>) => {
+      const { problems, provider, allowsEmail } = readConfig({ ...right, ...env }).signIn
+      assert.equal(provider === null, problems.length > 0)
+      assert.equal(allowsEmail, false)
+      return problems.map(({ setting }) => setting)
+    }
+    assert.deepEqual(problemsOf({ SIGN_IN_GROUPS: 'staff=member, leads=admin' }), [])
+    assert.deepEqual(readConfig({ ...right, SIGN_IN_GROUPS: 'teams: a=b=viewer' }).signIn.groups, {
+      claim: 'teams',
+      roles: { 'a=b': 'viewer' },
+    })
+    const wrong = {
+      SIGN_IN_ISSUER: ['http://id.example.com', 'id.example.com', 'https://id.example.com/?a=b'],
+      SIGN_IN_CLIENT_ID: [''],
+      SIGN_IN_CLIENT_SECRET: [''],
+      SIGN_IN_DOMAINS: ['@example.com', 'example'],
+      SIGN_IN_ROLE: ['owner'],
+      SIGN_IN_GROUPS: ['staff', 'staff=owner', right.SIGN_IN_GROUPS],
+    }
+    for (const [setting, values] of Object.entries(wrong)) {
+      const groups = setting === 'SIGN_IN_GROUPS' ? {} : { SIGN_IN_GROUPS: '' }
+      for (const value of values) assert.deepEqual(problemsOf({ ...groups, [setting]: value }), [setting], value)
+    }
+    // Everyone in the world has an account there.
+    for (const issuer of ['https://accounts.google.com', 'https://github.com', 'https://gitlab.com']) {
+      const env = { SIGN_IN_ISSUER: issuer, SIGN_IN_GROUPS: '' }
+      assert.deepEqual(problemsOf(env), ['SIGN_IN_DOMAINS'])
+      assert.deepEqual(problemsOf({ ...env, SIGN_IN_DOMAINS: 'example.com' }), [])
+      assert.deepEqual(problemsOf({ ...env, SIGN_IN_ROLE: '' }), [])
+    }
   })
 
   test('.env.example lists every setting with its default', () => {

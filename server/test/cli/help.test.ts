@@ -30,7 +30,10 @@ describe('The help of the CLI', () => {
     const remote = all(program).filter(isRemote)
     assert.deepEqual(
       remote.map((command) => command.name()),
-      ['prompts', 'log', 'show', 'diff', 'blame', 'search', 'impact', 'regressions', 'try', 'trials', 'trial', 'tail'],
+      [
+        ...['prompts', 'log', 'show', 'diff', 'blame', 'search', 'impact', 'regressions', 'revert', 'triage'],
+        ...['try', 'trials', 'trial', 'tail'],
+      ],
     )
     for (const command of remote) {
       const parent = command.parent === program ? '' : `${command.parent?.name()} `

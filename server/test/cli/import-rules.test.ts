@@ -46,6 +46,8 @@ const hostile: [ArchiveEdit, RegExp][] = [
   [['prompts', 'name', 'a\nb'], /name must not contain control characters/],
   [['alerts', 'public_id', 'alr_1'], /public_id must be alr_/],
   [['alerts', 'channel', 'sms'], /channel must be one of/],
+  [['sources', 'adapter', 'fax'], /adapter must be one of/],
+  [['sources', 'settings', '{"fields":{"value":"$..x"}}'], /settings must be the settings of a source/],
   [['alerts', 'sealed_target', 'http://169.254.169.254/'], /sealed_target must be an encrypted value/],
   [['alerts', 'prompts', '*'.repeat(23)], /prompts must have at most 10 wildcards/],
   [['alerts', 'events', '["everything"]'], /events must be a JSON array of events/],

@@ -65,6 +65,20 @@ onEachEngine('Importing lines', (engine) => {
     )
   })
 
+  test('an import that uses up the month says so, and how to raise the limit', async () => {
+    const database = await engine.create()
+    const { org, prompt } = await createPrompt(database)
+    const line = `${JSON.stringify({ value: 'positive', created_at: isoTime(Date.now()) })}\n`
+    const run = async (count: number) =>
+      (await runCli({ DATABASE_URL: database.url }, ['import', 'signals', prompt], line.repeat(count))).stdout
+    assert.doesNotMatch(await run(999), /This month/)
+    const raise = `To raise the limit: promptledger org set-plan ${org} team`
+    assert.match(
+      await run(2),
+      new RegExp(`This month has 1,001 of 1,000 signals: new ones are rejected until .*${raise}`),
+    )
+  })
+
   test('versions, voters, comments and times of signals are imported, with voters hashed', async () => {
     const database = await engine.create()
     const { org, prompt } = await createPrompt(database)

@@ -58,7 +58,7 @@ describe('The output of the CLI', () => {
   test('without --json the output is text for people', async () => {
     assert.match((await run(['org', 'list'])).stdout, /^id +name +plan +created_at\n/)
     assert.match((await run(['key', 'create', '--org', '1'])).stdout, /^plk_\w+\nCreated key \d+.*not shown again/)
-    assert.match((await run(['key', 'list', '--org', '1'])).stdout, /^id +name +role +prompts +hint/)
+    assert.match((await run(['key', 'list', '--org', '1'])).stdout, /^id +person_id +name +role +prompts +hint/)
     assert.match((await run(['migrate'])).stdout, /^The database is at version \d+\.\n$/)
     assert.match((await run(['--help'])).stdout, /Usage: promptledger/)
     assert.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)

@@ -47,6 +47,9 @@ const repositoryFields = [
   'ssh_host_key',
   'production_environments',
   'reports_on_pulls',
+  'proposes_reverts',
+  'opens_issues',
+  'briefs_pulls',
   'report_error',
   'created_at',
 ]

@@ -12,7 +12,15 @@ const before = tallyOf(850, 150)
 const worse = tallyOf(750, 250)
 
 function evidence(over: Partial<Evidence> = {}): Evidence {
-  return { logBayesFactor: 4, mean: -0.25, deviation: 0.05, information: 400, findElsewhere: () => null, ...over }
+  return {
+    logBayesFactor: 4,
+    mean: -0.25,
+    deviation: 0.05,
+    information: 400,
+    findElsewhere: () => null,
+    compareWith: () => null,
+    ...over,
+  }
 }
 
 function judged(findings: Partial<Findings> = {}) {

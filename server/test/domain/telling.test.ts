@@ -12,6 +12,7 @@ import {
   tellOfRegressions,
   tellOfRepository,
   tellOfShift,
+  tellOfTrial,
 } from '../../src/domain/alerts/telling.ts'
 import { day, hour, minute } from '../../src/domain/time.ts'
 
@@ -31,6 +32,7 @@ function regression(values: Partial<TellableRegression> = {}): TellableRegressio
     signalsAfter: 1_200,
     liveFrom: now - 5 * day,
     isGone: false,
+    quietUntil: null,
     ...values,
   }
 }
@@ -230,6 +232,27 @@ const cases: Record<string, Case[]> = {
       to: { repeatMs: hour },
       earlier: [delivery()],
       expected: { ...queued('regression.opened', [1], 1), dueAt: now + hour },
+    },
+    {
+      name: 'one that is acknowledged is not told again',
+      regressions: [regression({ quietUntil: Number.POSITIVE_INFINITY })],
+      to: { repeatMs: hour },
+      earlier: [delivery()],
+      expected: nothing,
+    },
+    {
+      name: 'one that is snoozed is told again afterwards',
+      regressions: [regression({ quietUntil: now + day })],
+      to: { repeatMs: hour },
+      earlier: [delivery()],
+      expected: later(day),
+    },
+    {
+      name: 'one that is acknowledged beside another one does not keep that from being told again',
+      regressions: [regression({ quietUntil: Number.POSITIVE_INFINITY }), regression({ id: 2 })],
+      to: { repeatMs: hour },
+      earlier: [delivery({ ids: [1, 2] })],
+      expected: { ...queued('regression.opened', [1, 2], 1), dueAt: now + hour },
     },
     {
       name: 'not before the time',
@@ -553,5 +576,28 @@ describe('Telling of the monthly limit', () => {
     assert.deepEqual(tellOfLimit('limit.near', now, listener, [delivery({ event: 'limit.near' })]), nothing)
     assert.deepEqual(tellOfLimit('limit.near', now, { ...listener, events: ['limit.reached'] }, []), nothing)
     assert.deepEqual(tellOfLimit('limit.near', now, { ...listener, createdAt: now + 1 }, []), nothing)
+  })
+})
+
+describe('Telling of a trial', () => {
+  const prompts = [{ name: 'support/greeting', path: null }]
+  const pagerDuty: Listener = { ...listener, channel: 'pagerduty', events: ['trial.worse'], recoveryHoldMs: hour }
+  const worse = (endedAt: number | null, who: Listener, earlier: EarlierDelivery[], at = now) =>
+    tellOfTrial('trial.worse', { openedAt: now, endedAt, prompts }, who, earlier, at)
+  const told = delivery({ event: 'trial.worse' })
+
+  test('an event is told at once, and once', () => {
+    assert.deepEqual(worse(now, listener, []), queued('trial.worse', []))
+    assert.deepEqual(worse(now, listener, [told], now + day), nothing)
+    assert.deepEqual(worse(now, { ...listener, events: ['trial.better'] }, []), nothing)
+    assert.deepEqual(worse(now, { ...listener, prompts: 'sales/**' }, []), nothing)
+  })
+
+  test('its incident in PagerDuty is resolved after the end, whatever the alert includes', () => {
+    assert.deepEqual(worse(now, pagerDuty, []), { ...queued('trial.worse', []), dueAt: now + hour })
+    assert.deepEqual(worse(now, pagerDuty, [told], now + hour - 1), { ...nothing, dueAt: now + hour })
+    assert.deepEqual(worse(now, pagerDuty, [told], now + hour), queued('trial.stopped', []))
+    assert.deepEqual(worse(now, pagerDuty, [told, delivery({ event: 'trial.stopped' })], now + day), nothing)
+    assert.deepEqual(worse(null, pagerDuty, [told], now + day), nothing)
   })
 })

@@ -49,6 +49,17 @@ describe('A mirror', () => {
     assert.equal(objectsOf(git, mirror, head), 6)
   })
 
+  test('is fetched into by several at once, and none of them fails', async () => {
+    const git = createRemote({ 'a.md': 'a\n' })
+    const mirror = await fetchedMirror(git)
+    for (let i = 0; i < 3; i++) {
+      const head = git.commit(`Change ${i}`, { 'a.md': `${i}\n` })
+      git.push()
+      const heads = await Promise.all(Array.from({ length: 6 }, () => fetchBranch(mirror, 'main')))
+      assert.deepEqual(new Set(heads), new Set([head]))
+    }
+  })
+
   test('of many fetches, some of them killed or large, is combined into few packs within the memory limit', async () => {
     const git = createRemote({ 'a.md': 'a\n' })
     const mirror = await fetchedMirror(git)

@@ -136,7 +136,7 @@ onOneEngine('Rotating the secret key', (engine) => {
     }
     const moved = alerts[0]?.sealedTarget ?? ''
     const place = { alertId: alerts[1]?.publicId ?? '', kind: 'alert_target' } as const
-    assert.throws(() => createVault(newKey).decrypt(moved, place), /another repository, alert, key or column/)
+    assert.throws(() => createVault(newKey).decrypt(moved, place), /another repository, alert, source, key or column/)
     await queryRows(service.url, 'delete from alerts')
   })
 

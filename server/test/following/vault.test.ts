@@ -67,7 +67,7 @@ describe('The vault', () => {
     ]
     for (const other of elsewhere) {
       assert.throws(() => vault.decrypt(encrypted, other), {
-        message: /belongs to another repository, alert, key or column/,
+        message: /belongs to another repository, alert, source, key or column/,
       })
     }
   })

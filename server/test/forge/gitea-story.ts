@@ -8,6 +8,7 @@ import { type Entry, Scenario } from '../../../testing/scenario.ts'
 import type { TestService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import type { Repository } from '../../src/domain/repositories/repository.ts'
+import type { SettingsUpdate } from '../../src/domain/repositories/settings.ts'
 
 const secret = '0123456789abcdef0123456789abcdef'
 const settings = {
@@ -64,7 +65,7 @@ export class GiteaStory {
   }
 
   /** Connects the repository to a new organisation, and reads what git has. */
-  async connect({ reportsOnPulls = false } = {}): Promise<Scenario> {
+  async connect(settings: Pick<SettingsUpdate, 'reportsOnPulls' | 'opensIssues'> = {}): Promise<Scenario> {
     const tenant = await this.service.tenant('free', 'admin')
     const { repository, backfillError } = await this.service.repositories.connect(
       {
@@ -75,7 +76,7 @@ export class GiteaStory {
         similarity: 50,
         token: this.gitea.token,
         secret,
-        reportsOnPulls,
+        ...settings,
       },
       operator,
       {},

@@ -2,14 +2,21 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import pino from 'pino'
 import { onOneEngine } from '../../../testing/engines.ts'
+import { eventually } from '../../../testing/eventually.ts'
 import { bob } from '../../../testing/git-repository.ts'
 import { type Gitea, owner, startGitea } from '../../../testing/gitea.ts'
 import { postVotes } from '../../../testing/judged-votes.ts'
 import { seededRandom, shuffled } from '../../../testing/random.ts'
 import { type Scenario, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
+import { createReportIssue } from '../../src/alerts/issue.ts'
 import { createReportOnPull } from '../../src/alerts/pull-comment.ts'
+import { operator } from '../../src/domain/access/audit.ts'
+import type { Prompt } from '../../src/domain/prompt.ts'
 import { day, minute } from '../../src/domain/time.ts'
+import { sendRequest } from '../../src/net/request.ts'
+import { createBriefings } from '../../src/service/briefings.ts'
+import { withIssues } from '../../src/service/issues.ts'
 import { createNotifier } from '../../src/service/notifier.ts'
 import { createSender } from '../../src/service/sender.ts'
 import { entriesOf, GiteaStory, landingsOf, type MergeStyle } from './gitea-story.ts'
@@ -213,14 +220,14 @@ onOneEngine('A real Gitea', (engine) => {
     await assertLikeBackfill(story, inOrder)
   })
 
-  test('a regression is told in a comment on the pull request and as the status of its commit', async () => {
+  test('a regression is told in a comment on the pull request, as the status of its commit, and in one issue until it is over', async () => {
     const story = await newStory()
     const number = await story.open('worse', 'main', { [p]: 'Be rude.\n' })
     const landed = await story.merge(number, 'squash')
     const mergedAt = Date.parse(story.git.dateOf(landed))
     // Votes need time before and after the merge.
     service.now = mergedAt + 8 * day
-    const live = await story.connect({ reportsOnPulls: true })
+    const live = await story.connect({ reportsOnPulls: true, opensIssues: true })
     const prompt = await live.promptId(p)
     const from = Date.parse(story.git.dateOf(`${landed}~1`)) + 1
     await postVotes(live.tenant, {
@@ -236,15 +243,18 @@ onOneEngine('A real Gitea', (engine) => {
     const { vault } = service.syncContext
     const [clock, log] = [() => service.now, pino({ level: 'silent' })]
     const publicUrl = () => 'https://ledger.example'
-    const reportOnPull = createReportOnPull({
-      store,
-      vault,
-      clock,
-      publicUrl,
-      log,
-      allowPrivateAddresses: false,
-      allowHttp: false,
-    })
+    // As if the process were killed after Gitea has stored it.
+    const lost: string[] = []
+    const send: typeof sendRequest = async (network, url, options) => {
+      const response = await sendRequest(network, url, options)
+      const place = `${options.method} ${url.replace(/^.*\/issues/, '')}`
+      if (options.method === 'GET' || lost.includes(place)) return response
+      lost.push(place)
+      return { kind: 'failure', status: null, reason: 'It was lost.' }
+    }
+    const reporting = { store, vault, clock, publicUrl, log, allowPrivateAddresses: false, allowHttp: false }
+    const reportIssue = createReportIssue({ ...reporting, send })
+    const reportOnPull = withIssues(createReportOnPull(reporting), { store, reportIssue })
     const context = { store, vault, send: () => assert.fail('there is no alert'), reportOnPull, planLimits, clock, log }
     const [notifier, sender] = [createNotifier(context), createSender(context)]
     const tell = async () => {
@@ -264,5 +274,89 @@ onOneEngine('A real Gitea', (engine) => {
       statuses.map(({ status }) => status),
       ['failure'],
     )
+    // Each lost response costs an attempt.
+    const retryAll = async () => {
+      for (let attempt = 0; attempt < 4; attempt++) {
+        service.now += 2 * minute
+        await tell()
+      }
+    }
+    const issues = () =>
+      gitea.api<{ number: number; title: string; body: string; state: string }[]>(
+        'GET',
+        `/repos/${story.path}/issues?state=all&type=issues`,
+      )
+    await retryAll()
+    const [opened] = await issues()
+    assert.equal((await issues()).length, 1)
+    assert.equal(opened?.state, 'open')
+    assert.match(opened?.title ?? '', /prompts\/p\.md got worse with pull request/)
+    const [found] = (await service.store.facts.prompts(live.repository)).filter(({ path }) => path === p)
+    const [regression] = await store.regressions.ofPrompt(found as Prompt)
+    const [key] = await store.keys.list(live.tenant.organisation.id)
+    const by = { keyId: key?.id as number }
+    await store.regressions.dismiss(found as Prompt, regression?.id as number, 'On purpose.', service.now, by)
+    await retryAll()
+    const closed = await issues()
+    assert.deepEqual(
+      closed.map(({ state }) => state),
+      ['closed'],
+    )
+    const said = await gitea.api<{ body: string }[]>('GET', `/repos/${story.path}/issues/${opened?.number}/comments`)
+    assert.deepEqual(
+      said.map(({ body }) => /dismissed, 1 prompt got worse.*On purpose/s.test(body)),
+      [true],
+    )
+    assert.deepEqual(lost, ['POST ', `PATCH /${opened?.number}`, `POST /${opened?.number}/comments`])
+  })
+
+  test('reviewers of a pull request from a fork are briefed by one comment, which follows a push', async () => {
+    const story = await newStory()
+    const live = await story.connect()
+    await service.repositories.update(live.repository, { briefsPulls: true }, operator)
+    await live.sync()
+    const token = await gitea.createUser('mallory')
+    await gitea.api('PUT', `/repos/${story.path}/collaborators/mallory`, { permission: 'read' })
+    await gitea.api('POST', `/repos/${story.path}/forks`, {}, token)
+    const fork = gitea.pushUrl(story.path.replace(owner, 'mallory'), token)
+    story.git.switchTo('hidden', 'main')
+    story.git.commit('Be kinder', { [p]: 'Be k\u200bind, @ada.\n' }, { author: bob })
+    story.git.git('push', '--quiet', fork, 'hidden')
+    const number = await story.openFrom('mallory:hidden', 'main', token)
+    await follow(story, live)
+    const { store, repositories: git } = service
+    const [clock, log, publicUrl] = [() => service.now, pino({ level: 'silent' }), () => 'https://ledger.example']
+    const addresses = { allowPrivateAddresses: false, allowHttp: false }
+    const reportOnPull = createReportOnPull({
+      store,
+      vault: service.syncContext.vault,
+      clock,
+      publicUrl,
+      log,
+      ...addresses,
+    })
+    const briefings = createBriefings({ store, clock, log, repositories: git, reportOnPull })
+    const brief = async () => {
+      await briefings.start()
+      await briefings.idle()
+      return gitea.api<{ body: string }[]>('GET', `/repos/${story.path}/issues/${number}/comments`)
+    }
+    const [comment, ...others] = await brief()
+    assert.match(
+      comment?.body ?? '',
+      /`prompts\/p\.md` \*\*gets hidden characters\*\*: 1 zero-width character, first in line 1\./,
+    )
+    assert.deepEqual(others, [])
+    story.git.commit('Without', { [p]: 'Be kinder.\n' }, { author: bob })
+    story.git.git('push', '--quiet', fork, 'hidden')
+    await eventually(async () => {
+      await follow(story, live)
+      const [pull] = await store.facts.pulls(live.repository, [number])
+      assert.equal(pull?.events.at(-1)?.head, story.git.head('hidden'))
+    })
+    service.now += 10 * minute
+    const after = await brief()
+    assert.equal(after.length, 1)
+    assert.doesNotMatch(after[0]?.body ?? '', /hidden characters/)
   })
 })

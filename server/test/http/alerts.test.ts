@@ -11,7 +11,7 @@ import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { maxAlerts } from '../../src/domain/alerts/alert.ts'
-import { alertEvents } from '../../src/domain/alerts/event.ts'
+import { defaultEvents } from '../../src/domain/alerts/event.ts'
 import { day, hour, minute } from '../../src/domain/time.ts'
 
 const terminalEscape = String.fromCharCode(27)
@@ -51,7 +51,7 @@ onOneEngine('Alerts', (engine) => {
       channel: 'webhook',
       target_hint: 'hooks.example',
       prompts: '**',
-      events: [...alertEvents],
+      events: [...defaultEvents],
       hold_minutes: 15,
       min_signals: 50,
       recovery_hold_minutes: 15,
@@ -83,7 +83,14 @@ onOneEngine('Alerts', (engine) => {
       [{ ...webhook, name: 'a\u202Eb' }, /^name must not contain hidden characters/],
       [{ ...webhook, name: 'x\r\nBcc: y' }, /^name must not contain control characters/],
       [{ ...webhook, name: 'x'.repeat(201) }, /^name must be at most 200 characters/],
-      [{ ...webhook, channel: 'pigeon' }, /^channel must be "webhook", "slack", "email" or "pagerduty"$/],
+      [
+        { ...webhook, channel: 'pigeon' },
+        /^channel must be "webhook", "cloudevents", "slack", "teams", "discord", "email" or "pagerduty"$/,
+      ],
+      [
+        { name: 'x', channel: 'pagerduty', target: 'a'.repeat(32), events: ['digest.weekly'] },
+        /^events must not contain digest.weekly/,
+      ],
       [{ ...webhook, target: 'ftp://hooks.example/' }, /^target must be an https/],
       [{ ...webhook, target: 'https://user:word@hooks.example/' }, /^target must not contain a user name/],
       [{ ...webhook, target: 5 }, /^target must be a string$/],

@@ -31,6 +31,7 @@ const actionOf: Record<string, AuditAction> = {
   declareSegments: 'organisation.segments_changed',
   declarePromptSegments: 'prompt.segments_changed',
   updateDeliverySettings: 'organisation.delivery_changed',
+  setEvaluationRules: 'organisation.evaluations_changed',
   startTrial: 'trial.started',
   updateTrial: 'trial.changed',
   connectRepository: 'repository.connected',
@@ -41,28 +42,39 @@ const actionOf: Record<string, AuditAction> = {
   recordPromptDeployment: 'deployment.recorded',
   recordRepositoryDeployment: 'deployment.recorded',
   dismissRegression: 'regression.dismissed',
+  updateRegression: 'regression.triaged',
   addAlert: 'alert.added',
   updateAlert: 'alert.updated',
   removeAlert: 'alert.removed',
   rotateAlertSecret: 'alert.secret_rotated',
   testAlert: 'alert.tested',
   retryAlertDelivery: 'alert.delivery_retried',
+  addSource: 'source.added',
+  updateSource: 'source.updated',
+  removeSource: 'source.removed',
   retractSignal: 'signal.retracted',
   eraseSignals: 'signals.erased',
   exportSignals: 'signals.exported',
   exportTimeline: 'history.exported',
   renameOrganisation: 'organisation.renamed',
   signIn: 'session.started',
+  endSession: 'session.ended',
+  updatePerson: 'person.role_changed',
+  deletePerson: 'person.deleted',
+  createInvitation: 'invitation.created',
+  revokeInvitation: 'invitation.revoked',
 }
 
-/** Operations without an audit entry: they record signals, start a sync, sign out, or read. */
+/** Operations without an audit entry: they record signals, start a sync, sign out, or read. A proposal that is open already is read. */
 const unaudited = [
   'recordExposures',
   'createSignal',
   'createSignals',
   'createVote',
+  'receiveEvents',
   'syncRepository',
   'redeliver',
+  'proposeRevert',
   'signOut',
   'previewErasure',
 ]
@@ -105,7 +117,7 @@ onOneEngine('The audit log', (engine) => {
         const earlierIds = new Set(before.map(({ id }) => id))
         const [entry] = after.filter(({ id }) => !earlierIds.has(id))
         assert.equal(entry?.action, actionOf[documented.operation.operationId])
-        assert.deepEqual(entry?.actor, { key_id: keyId, name: 'test' })
+        assert.deepEqual(entry?.actor, { key_id: keyId, name: 'test', person_id: null })
         assert.equal(entry?.at, new Date(service.now).toISOString())
         assert.ok(entry?.subject.id && entry.subject.name, JSON.stringify(entry))
       })
@@ -116,6 +128,8 @@ onOneEngine('The audit log', (engine) => {
     const tables = [
       'organisations',
       'api_keys',
+      'people',
+      'invitations',
       'sessions',
       'prompts',
       'history_entries',
@@ -173,6 +187,11 @@ onOneEngine('The audit log', (engine) => {
       [
         'organisation.delivery_changed',
         () => store.liveTexts.updateSettings(tenant.organisation.id, { enabled: true }, now, operator),
+      ],
+      [
+        'organisation.evaluations_changed',
+        () =>
+          store.telemetry.setRules(tenant.organisation.id, [{ name: 'a', source: null, threshold: 1 }], now, operator),
       ],
       ['prompt.deleted', () => store.prompts.delete(tenant.prompt, now, operator)],
       ['repository.disconnected', () => store.repositories.disconnect(repository, now, operator)],
@@ -288,7 +307,7 @@ onOneEngine('The audit log', (engine) => {
       payload: { metadata: { user: 'u-123' } },
     })
     const organisation = { id: String(tenant.organisation.id), name: 'Acme' }
-    const actor = { key_id: keyId, name: 'test' }
+    const actor = { key_id: keyId, name: 'test', person_id: null }
     const { url } = repository
     assert.deepEqual(
       (await audit(tenant)).map(({ actor, action, subject, details }) => [actor, action, subject, details]),
@@ -316,7 +335,7 @@ onOneEngine('The audit log', (engine) => {
   test('a change made in a session is audited with the key of the session', async () => {
     const tenant = await service.tenant('free', 'admin')
     const access = (await service.store.keys.findAccess(hashSecret(tenant.key))) as Access
-    const { token } = await startSession(service.store.sessions, access, service.now)
+    const { token } = await startSession(service.store.sessions, access, { endsBy: null }, service.now)
     const created = await service.app.inject({
       method: 'POST',
       url: '/api/v1/prompts',
@@ -361,6 +380,10 @@ onOneEngine('The audit log', (engine) => {
       'key.rejected',
       'organisation.exported',
       'organisation.imported',
+      // people.test.ts
+      'person.disabled',
+      'person.enabled',
+      'proposal.opened',
       'secrets.reencrypted',
       'signals.imported',
       'trial.ended',

@@ -214,6 +214,7 @@ onEachEngine('Authentication', (engine) => {
       lastUsed,
       repositories: service.repositories,
       alerts: service.alerts,
+      propose: service.propose,
       voters: service.voters,
       vault: service.syncContext.vault,
       learned: createLearnedDrift(store.drift, () => service.now),
@@ -225,6 +226,7 @@ onEachEngine('Authentication', (engine) => {
       planLimits: service.planLimits,
       trustedProxies: [],
       organisationLimits: service.organisationLimits,
+      signIn: service.signIn,
     })
     t.after(() => app.close())
     const ids = ['malformed', 'pmt_000000000000000000000000', other.prompt.publicId]

@@ -11,6 +11,7 @@ import pg from 'pg'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
+import { operator } from '../../src/domain/access/audit.ts'
 import type { Prompt } from '../../src/domain/prompt.ts'
 
 // What a request of each operation may cost, where 32 arrive at the same time. Other than a duration, none of it depends on the load of
@@ -25,14 +26,16 @@ interface Cost {
   bytes: number
 }
 
-const budgets: Record<'SQLite' | 'PostgreSQL', Record<'POST' | 'GET', Cost>> = {
+const budgets: Record<'SQLite' | 'PostgreSQL', Record<'POST' | 'GET' | 'poll', Cost>> = {
   SQLite: {
     POST: { promises: 0.8, timers: 0.05, ticks: 7.1, statements: 0.33, bytes: 20_000 },
     GET: { promises: 0.5, timers: 0.05, ticks: 7.1, statements: 0.04, bytes: 21_000 },
+    poll: { promises: 0.5, timers: 0.05, ticks: 7.1, statements: 0.04, bytes: 14_000 },
   },
   PostgreSQL: {
     POST: { promises: 1.7, timers: 0.2, ticks: 7.2, statements: 0.08, bytes: 21_500 },
     GET: { promises: 0.9, timers: 0.15, ticks: 7.2, statements: 0.04, bytes: 21_500 },
+    poll: { promises: 0.9, timers: 0.15, ticks: 7.2, statements: 0.04, bytes: 15_500 },
   },
 }
 
@@ -52,8 +55,8 @@ const sockets = Array.from({ length: connections }, () => {
   socket.setEncoding('latin1').on('data', (text) => {
     received += text
     const end = received.indexOf('\\r\\n\\r\\n')
-    if (end === -1 || received.length < end + 4 + Number(/content-length: (\\d+)/.exec(received)[1])) return
-    if (!/^HTTP\\/1.1 20[01] /.test(received)) throw new Error(received)
+    if (end === -1 || received.length < end + 4 + Number(/content-length: (\\d+)/.exec(received)?.[1] ?? 0)) return
+    if (!/^HTTP\\/1.1 (20[01]|304) /.test(received)) throw new Error(received)
     received = ''
     if (++responses < connections) return
     responses = 0
@@ -135,6 +138,21 @@ onEachEngine('What a request costs', (engine) => {
   }
 
   const requests = {
+    poll: async () => {
+      const { organisation, prompt, headers, key } = tenant
+      await service.store.liveTexts.updateSettings(organisation.id, { enabled: true }, service.now, operator)
+      const live = {
+        promptId: prompt.id,
+        entryId: 1,
+        commitSha: '1'.repeat(40),
+        blob: '2'.repeat(40),
+        text: 'Be kind.',
+      }
+      await service.store.liveTexts.replace(organisation.id, [live], [])
+      const { headers: received } = await service.app.inject({ url: '/api/v1/delivery', headers })
+      const known = `If-None-Match: ${received.etag}\r\nAccept-Encoding: br\r\n`
+      return `GET /api/v1/delivery HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n${known}\r\n`
+    },
     POST: () => {
       const body = '{"value":"positive","metadata":{"trace":"4bf92f3577b34da6a3ce929d0e0e4736","model":"m-1"}}'
       return (
@@ -167,9 +185,9 @@ onEachEngine('What a request costs', (engine) => {
     assert.ok(each <= storedBytes[engine.name], `${each} of ${storedBytes[engine.name]}`)
   })
 
-  for (const operation of ['POST', 'GET'] as const) {
+  for (const operation of ['POST', 'GET', 'poll'] as const) {
     test(`${operation} stays within its budget of promises, timers, statements and bytes`, async () => {
-      const cost = await costOf(requests[operation]())
+      const cost = await costOf(await requests[operation]())
       const budget = budgets[engine.name][operation]
 
       for (const name of Object.keys(budget) as (keyof Cost)[]) {

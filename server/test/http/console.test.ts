@@ -10,7 +10,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { LightMyRequestResponse } from 'fastify'
 import { sqlite } from '../../../testing/engines.ts'
 import { TestService } from '../../../testing/service.ts'
-import { acceptedEncoding } from '../../src/http/console/accepted-encoding.ts'
+import { acceptedEncoding, encodings } from '../../src/http/console/accepted-encoding.ts'
 
 const index =
   '<!doctype html><title>Promptledger</title><script type="module" src="/assets/index-1a2b3c4d.js"></script>'
@@ -357,5 +357,5 @@ test('Accept-Encoding is parsed with its weights and wildcards', () => {
     ['br;q=nonsense', null],
     ['brotli, xgzip', null],
   ]
-  for (const [header, encoding] of meanings) assert.equal(acceptedEncoding(header), encoding, header)
+  for (const [header, encoding] of meanings) assert.equal(acceptedEncoding(header, encodings), encoding, header)
 })

@@ -48,6 +48,7 @@ onOneEngine('API keys', (engine) => {
     const { id, key, ...rest } = response.json().data
     assert.deepEqual(rest, {
       organisation_id: tenant.organisation.id,
+      person_id: null,
       name: 'ci',
       role: 'admin',
       prompts: null,
@@ -99,6 +100,7 @@ onOneEngine('API keys', (engine) => {
     assert.ok(Number.isInteger(id))
     assert.deepEqual(ownKey, {
       organisation_id: tenant.organisation.id,
+      person_id: null,
       name: 'test',
       role: 'admin',
       prompts: null,
@@ -157,6 +159,7 @@ onOneEngine('API keys', (engine) => {
       const { id, key, ...rest } = response.json().data
       assert.deepEqual(rest, {
         organisation_id: tenant.organisation.id,
+        person_id: null,
         name: 'app',
         role: 'standard',
         prompts: 'prompts/**',

@@ -24,10 +24,12 @@ import {
 } from '../../../testing/operations.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type TestService, useService } from '../../../testing/service.ts'
+import { addSource } from '../../../testing/sources.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { maxActiveShares } from '../../src/domain/access/share.ts'
 import { maxAlerts } from '../../src/domain/alerts/alert.ts'
 import { newPrompt } from '../../src/domain/prompt.ts'
+import { maxSources } from '../../src/domain/sources/source.ts'
 import { filePaths, pagePaths } from '../../src/http/console/routes.ts'
 import {
   type Document,
@@ -38,6 +40,7 @@ import {
 } from '../../src/http/docs/openapi-document.ts'
 import { scriptPaths } from '../../src/http/docs/routes.ts'
 import { mcpPath } from '../../src/http/mcp/path.ts'
+import { otlpPaths } from '../../src/http/otlp/path.ts'
 
 const root = new URL('../../../', import.meta.url)
 
@@ -50,10 +53,29 @@ const consoleRoutes = [...pagePaths, ...filePaths, ...scriptPaths].flatMap((url)
 const preflight = 'OPTIONS /api/v1/votes'
 // Agents speak a protocol of their own.
 const agentRoutes = ['GET', 'DELETE', 'POST'].map((method) => `${method} ${mcpPath}`)
+// So do exporters.
+const otlpRoutes = Object.values(otlpPaths).map((path) => `POST ${path}`)
 const otherWaysToReference = ['HEAD /docs', 'GET /docs/']
 // For the page of a share link.
 const sharedRoute = 'GET /api/v1/shared'
-const undocumentedRoutes = [sharedRoute, ...consoleRoutes, preflight, ...agentRoutes, ...otherWaysToReference]
+// For the pages of the console.
+const signInRoutes = [
+  'GET /api/v1/sign-in',
+  'POST /api/v1/sign-in',
+  'POST /api/v1/sign-in/email',
+  'POST /api/v1/sign-in/link',
+  'GET /sign-in/callback',
+  'PUT /api/v1/session/organisation',
+]
+const undocumentedRoutes = [
+  ...signInRoutes,
+  sharedRoute,
+  ...consoleRoutes,
+  preflight,
+  ...agentRoutes,
+  ...otlpRoutes,
+  ...otherWaysToReference,
+]
 
 function withBraces(url: string): string {
   return url.replaceAll(/:(\w+)/g, '{$1}')
@@ -209,8 +231,11 @@ describe('The OpenAPI document', () => {
       for (const status of expected) assert.ok(statuses.includes(status), `${name} needs ${status}`)
       // Bodies are parsed for every method except GET, even if the operation needs none.
       if (method !== 'get') assert.ok(statuses.includes(422), `${name} needs 422`)
-      // Only a key can start a session, and a vote from a page has a token instead.
-      const security: Record<string, object[]> = { signIn: [{ key: [] }], createVote: [] }
+      // Only a key can start a session. A vote from a page has a token instead, and events have a signature.
+      const signed = ['source_signature', 'source_secret', 'slack', 'intercom', 'zendesk'].map((name) => ({
+        [name]: [],
+      }))
+      const security: Record<string, object[]> = { signIn: [{ key: [] }], createVote: [], receiveEvents: signed }
       assert.deepEqual(operation.security, security[operation.operationId])
     }
   })
@@ -270,9 +295,12 @@ describe('The OpenAPI document', () => {
 /** Invalid input that gets the documented 422, for operations where an empty body or a nonsense parameter does not. */
 const invalidInputs: Record<string, Partial<PreparedRequest>> = {
   createKey: { body: { role: 'king' } },
+  createInvitation: { body: { role: 'king' } },
+  updatePerson: { body: { role: 'king' } },
   rotateKey: { body: { overlap_hours: -1 } },
   rotateAlertSecret: { body: { overlap_hours: -1 } },
   updateAlert: { body: { hold_minutes: -1 } },
+  updateSource: { body: { midpoint: 'high' } },
   rotateRepositorySecret: { body: { overlap_hours: -1 } },
   updateRepository: { body: { token: 5 } },
   listPrompts: { query: { sort: 'age' } },
@@ -280,6 +308,8 @@ const invalidInputs: Record<string, Partial<PreparedRequest>> = {
   searchTexts: { query: { q: 'x'.repeat(201) } },
   createShare: { body: { regression_id: 987654321 } },
   listVersions: { query: { q: 'x'.repeat(201) } },
+  updateRegression: { body: { owner: 'grace' } },
+  proposeRevert: { body: { mode: 'merge' } },
   listRegressions: { query: { state: 'gone' } },
   listPromptRegressions: { query: { state: 'gone' } },
   listShifts: { query: { cause: 'weather' } },
@@ -288,6 +318,8 @@ const invalidInputs: Record<string, Partial<PreparedRequest>> = {
   getPromptText: { query: { unit: '' } },
   startTrial: { body: { pull: 41, share: 1.1 } },
   listTrials: { query: { state: 'gone' } },
+  getTrial: { query: { by: 'model' } },
+  getTrialCandidate: { query: {} },
   updateDeliverySettings: { body: { excluded: ['*a'.repeat(11)] } },
 }
 
@@ -307,11 +339,18 @@ const conflicts: Record<
   redeliver: disconnect,
   dismissRegression: ({ store, now }, { tenant, parameters }) =>
     store.regressions.repair(tenant.prompt, Number(parameters.regression_id), { at: now, by: 'rate', entryId: null }),
+  updateRegression: ({ store, now }, { tenant, parameters }) =>
+    store.regressions.repair(tenant.prompt, Number(parameters.regression_id), { at: now, by: 'rate', entryId: null }),
+  proposeRevert: ({ store, now }, { tenant, parameters }) =>
+    store.regressions.repair(tenant.prompt, Number(parameters.regression_id), { at: now, by: 'rate', entryId: null }),
   createShare: async (service, prepared, operation) => {
     for (let count = 0; count < maxActiveShares; count++) await sendRequest(service, operation, prepared)
   },
   addAlert: async (service, { tenant }) => {
     for (let count = 1; count < maxAlerts; count++) await addAlert(service, tenant.organisation.id)
+  },
+  addSource: async (service, { tenant }) => {
+    for (let count = 1; count < maxSources; count++) await addSource(service, tenant.organisation.id)
   },
   retryAlertDelivery: ({ url }, { parameters }) =>
     queryRows(url, `update alert_deliveries set state = 'sent' where public_id = '${parameters.message_id}'`),
@@ -351,7 +390,7 @@ async function provoke(
   switch (status) {
     case 401: {
       if (operationId === 'createVote') return [{ ...prepared, body: exampleOf(requestBody?.content) }]
-      const { authorization, 'x-hub-signature-256': signature, ...others } = headers
+      const { authorization, 'x-hub-signature-256': forge, 'x-promptledger-signature': source, ...others } = headers
       return [{ ...prepared, headers: others }]
     }
     case 403: {
@@ -374,9 +413,9 @@ async function provoke(
       return [prepared]
     case 422: {
       if (isShared) return [{ ...prepared, headers: { 'content-type': 'application/json', ...headers }, body: '' }]
-      if (operationId === 'receiveDelivery') {
-        const invalidUtf8 = Buffer.from([0xff])
-        return [{ ...prepared, headers: sign(invalidUtf8), body: invalidUtf8 }]
+      if (operationId === 'receiveDelivery' || operationId === 'receiveEvents') {
+        const malformed = Buffer.from(operationId === 'receiveEvents' ? [0x7b] : [0xff])
+        return [{ ...prepared, headers: sign(malformed), body: malformed }]
       }
       if (isAmbiguous) return [{ ...prepared, parameters: { ...parameters, prompt_id: await sharedName(prepared) } }]
       if (operationId === 'createVote') return [{ ...prepared, body: { token: (prepared.body as NewVoteBody).token } }]
@@ -399,6 +438,10 @@ async function provoke(
         return [withoutKey]
       }
       await tenant.fillMonth(1_000 - (await tenant.used()))
+      if (operationId === 'receiveEvents') {
+        const body = JSON.stringify({ rating: 'up', message_id: 'another' })
+        return [{ ...prepared, headers: sign(Buffer.from(body)), body }]
+      }
       // The same idempotency key would get its first response again.
       return [{ ...prepared, headers: { ...headers, 'Idempotency-Key': 'another' } }]
     default:

@@ -251,6 +251,7 @@ describe('Random requests', () => {
   const secrets = Object.fromEntries(names.map((name) => [name, generateSecret()])) as Record<Name, string>
   const publicId = 'pmt_0123456789abcdefABCDEFgh'
   const twins: Twin[] = []
+  let etag = ''
 
   async function open(shortPath: boolean): Promise<Twin> {
     const service = new ListeningService()
@@ -273,17 +274,28 @@ describe('Random requests', () => {
     await add('expiring', 'standard', service.now + 40_000)
     const { id } = await add('revoked', 'standard')
     await service.store.keys.revoke(id, service.now, operator)
-    const prompt = { ...newPrompt(organisation.id, 'prompts/a.md', service.now), publicId }
+    const prompt = await service.store.prompts.create(
+      { ...newPrompt(organisation.id, 'prompts/a.md', service.now), publicId },
+      operator,
+    )
+    await service.store.liveTexts.updateSettings(organisation.id, { enabled: true }, service.now, operator)
+    const live = { promptId: prompt.id, entryId: 1, commitSha: '1'.repeat(40), blob: '2'.repeat(40), text: 'Be kind.' }
+    await service.store.liveTexts.replace(organisation.id, [live], [])
     let connection = await service.connection()
     const send = async (parts: (string | Buffer)[]) => {
       const response = await connection(parts)
       if (/\r\nconnection: close\r\n/i.test(response)) connection = await service.connection()
       return response
     }
-    return { service, send, prompt: await service.store.prompts.create(prompt, operator) }
+    return { service, send, prompt }
   }
   before(async () => {
     for (const shortPath of [true, false]) twins.push(await open(shortPath))
+    for (const { send } of twins) {
+      const authorization = `Authorization: Bearer ${secrets.standard}`
+      const response = await send([`GET /api/v1/delivery HTTP/1.1\r\nHost: a\r\n${authorization}\r\n\r\n`])
+      etag = /\r\netag: ([^\r]+)/.exec(response)?.[1] as string
+    }
   })
   after(async () => {
     for (const { service } of twins) await service.close()
@@ -340,9 +352,14 @@ describe('Random requests', () => {
     const secret =
       secrets[isOrdinary ? pick<Name>(random, ['standard', 'standard', 'ingest', 'expiring']) : pick(random, names)]
     const authorization = unusual([`bearer   ${secret}`, `Basic ${secret}`, secret, 'Bearer ', ''], `Bearer ${secret}`)
+    const isPoll = method === 'GET' && random() < 0.4
+    const globs = ['?prompts=**', '?prompts=%2A%2A', '?prompts=**&prompts=**', '?prompts=', '?a=b', '#a']
+    const known = unusual([['If-None-Match: "a"'], []], [`If-None-Match: ${etag}`])
+    const path = isPoll ? `delivery${unusual(globs, '')}` : `prompts/${reference}/${operation}`
     const lines = [
-      `${method} ${unusual(['http://a/', '//'], '/')}api/v1/prompts/${reference}/${operation} HTTP/1.1`,
+      `${method} ${unusual(['http://a/', '//'], '/')}api/v1/${path} HTTP/1.1`,
       'Host: a',
+      ...(isPoll ? known : []),
       ...(authorization === '' ? [] : [`Authorization: ${authorization}`]),
       ...unusual(
         [
@@ -422,7 +439,7 @@ describe('Random requests', () => {
     }
     // Enough of them must have taken the short path for this to mean anything.
     assert.ok(short > 200, `${short} of them`)
-    for (const status of ['200', '201', '422', '429'])
+    for (const status of ['200', '201', '304', '422', '429'])
       assert.ok((statuses.get(status) ?? 0) >= 5, `${status}: ${statuses.get(status)}`)
     const left = await Promise.all(
       twins.map(async ({ service, prompt }) => {

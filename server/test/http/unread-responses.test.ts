@@ -6,6 +6,8 @@ import { sqlite } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { TestService } from '../../../testing/service.ts'
 import { openSocket } from '../../../testing/socket.ts'
+import { operator } from '../../src/domain/access/audit.ts'
+import { heavyWeight } from '../../src/http/admission/fair-queue.ts'
 
 const megabyte = 1024 * 1024
 const connections = 30
@@ -53,6 +55,44 @@ describe('Responses that clients do not read', () => {
     sockets[0]?.resume()
     await eventually(() => assert.ok((sockets[0]?.bytesRead ?? 0) > 3 * megabyte))
     sockets[0]?.destroy()
+    await eventually(() => assert.equal(service.app.loadShedder.inFlight().reads, 0))
+  })
+
+  test('documents for many globs that are not read are held up to a limit, and one that many clients are sent counts once', async (t) => {
+    const tenant = await service.tenant('business')
+    const { store, now } = service
+    const { id } = tenant.organisation
+    await store.liveTexts.updateSettings(id, { enabled: true }, now, operator)
+    const live = { entryId: 1, commitSha: '1'.repeat(40), blob: '2'.repeat(40), text: 'x'.repeat(200_000) }
+    for (let i = 0; i < 35; i++) {
+      const prompt = await service.prompt(tenant.organisation, `p${i}`)
+      await store.liveTexts.replace(id, [{ ...live, promptId: prompt.id }], [])
+    }
+    const responses: ServerResponse[] = []
+    service.app.server.on('request', (_request, response: ServerResponse) => responses.push(response))
+    const unread = () =>
+      responses.filter(({ headersSent, writableFinished, destroyed }) => headersSent && !writableFinished && !destroyed)
+    const ask = async (query: string) => {
+      const socket = (await openSocket(port)).pause()
+      t.after(() => socket.destroy())
+      socket.write(`GET /api/v1/delivery${query} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${tenant.key}\r\n\r\n`)
+      return socket
+    }
+    // Of 7 MB each: more than the kernel takes over.
+    const same = await Promise.all(Array.from({ length: 10 }, () => ask('')))
+    await eventually(() => assert.equal(unread().length, 10))
+    const others = await Promise.all(
+      ['*', '**', 'p*', 'p**', '*?', '**?', 'p*?', '?*'].map((glob) => ask(`?prompts=${glob}`)),
+    )
+    await eventually(() => assert.ok(unread().length >= 12))
+    const reader = await service.key(tenant.organisation)
+    const url = `http://127.0.0.1:${port}/api/v1/delivery?prompts=p1`
+    const response = await fetch(url, { headers: { authorization: `Bearer ${reader}` } })
+    assert.equal(((await response.json()) as { data: { prompts: object[] } }).data.prompts.length, 1)
+    // A key may leave 16 MiB unread, and what was at work when it reached them.
+    const most = 10 + 2 + service.limits.organisationConcurrency / heavyWeight
+    assert.ok(unread().length <= most && most < 18, `${unread().length} of ${most}`)
+    for (const socket of [...same, ...others]) socket.destroy()
     await eventually(() => assert.equal(service.app.loadShedder.inFlight().reads, 0))
   })
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Client } from '@modelcontextprotocol/client'
 import { onOneEngine } from '../../../testing/engines.ts'
+import { figures } from '../../../testing/regressions.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newHistoryEntry } from '../../src/domain/history/entry.ts'
@@ -74,6 +75,42 @@ onOneEngine('The tools for agents', (engine) => {
     }
     return pages
   }
+
+  test('a tool that writes is listed, and works, only for keys that may write', async () => {
+    const names = async (agent: Client) => (await agent.listTools()).tools.map(({ name }) => name)
+    const forReaders = await names(client)
+    assert.ok(!forReaders.includes('propose_revert') && !forReaders.includes('triage_regression'))
+    await assert.rejects(
+      client.callTool({ name: 'propose_revert', arguments: { change: '1' } }),
+      /no tool of this name/,
+    )
+    const address = service.app.listeningOrigin
+    const writer = await connectAgent(address, await service.key(tenant.organisation, 'standard'))
+    const { tools } = await writer.listTools()
+    const tool = tools.find(({ name }) => name === 'propose_revert')
+    assert.deepEqual(tool?.annotations, { readOnlyHint: false, destructiveHint: false, idempotentHint: true })
+    const prompt = await createPrompt('prompts/kept.md')
+    const { id, commitSha } = await recordChange(prompt, 3)
+    const change = String(id)
+    assert.match((await failedCall(writer, 'propose_revert', { change })).message, /no regression/)
+
+    await service.store.regressions.open(prompt, { id, commitSha }, figures, service.now)
+    const triaged = await callTool<object>(writer, 'triage_regression', {
+      ...{ change, owner: 'grace@example.com', acknowledged: 'yes', snoozed_until: '2026-12-01' },
+      comment: 'Looking into it.',
+    })
+    assert.partialDeepStrictEqual(triaged, {
+      ...{ quoted_owner: 'grace@example.com', snoozed_until: '2026-12-01T00:00:00.000Z', comment: 'added' },
+    })
+    const [regression] = await service.store.regressions.ofPrompt(prompt)
+    const steps = await service.store.regressions.steps(tenant.organisation.id, regression?.id as number)
+    assert.deepEqual(
+      steps.map(({ action }) => action),
+      ['owner', 'acknowledged', 'snoozed', 'comment'],
+    )
+    assert.match((await failedCall(writer, 'triage_regression', { change })).message, /at least one of/)
+    assert.match((await failedCall(writer, 'triage_regression', { change, owner: 'grace' })).message, /email address/)
+  })
 
   test('definitions and instructions take less than 2,500 tokens, and every tool says that it only reads', async () => {
     const { tools } = await client.listTools()

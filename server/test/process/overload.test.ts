@@ -159,6 +159,34 @@ describe('While PostgreSQL answers no lookup', () => {
     assert.equal(statuses.filter((status) => status === 500).length, 300)
     assert.deepEqual(service.app.loadShedder.inFlight(), nothing)
   })
+
+  test('strangers who announce large bodies leave room for those of others', async () => {
+    const tenant = await service.tenant('team', 'standard')
+    const client = new pg.Client({ connectionString: service.url })
+    await client.connect()
+    await client.query('begin; lock table change_counter in access exclusive mode')
+    const { loadShedder } = service.app
+    const payload = Buffer.alloc(2_000_000)
+    const announce = (url: string, type: string) =>
+      service.app.inject({
+        method: 'POST',
+        url,
+        headers: { authorization: 'Bearer plk_x', 'content-type': type },
+        payload,
+      })
+    const strangers = Array.from({ length: 10 }, () => [
+      announce('/v1/traces', 'application/x-protobuf'),
+      announce('/api/v1/signals', 'application/json'),
+    ]).flat()
+    await eventually(() => assert.equal(loadShedder.inFlight().writes, strangers.length))
+    const signal = tenant.signal({ value: 'positive' })
+    assert.equal(loadShedder.rejected().bodies, 0)
+    await client.query('rollback')
+    await client.end()
+    assert.equal((await signal).statusCode, 201)
+    for (const { statusCode } of await Promise.all(strangers)) assert.equal(statusCode, 401)
+    assert.deepEqual(loadShedder.inFlight(), nothing)
+  })
 })
 
 describe('A PostgreSQL that stops responding without closing its connections', () => {

@@ -166,12 +166,24 @@ onOneEngine(
       await eventually(async () => assert.deepEqual(await deliveryStates(service), ['ignored']))
     })
 
-    test('a worker process that crashes is restarted, counted and logged, and no counter goes down', async () => {
+    test('a worker process that crashes is restarted, counted and logged, no counter goes down, and who waited may retry', async () => {
       const service = await startService(engine)
       const hook = await service.connect(createRemote().remote)
       const worker = await workerStarted(service)
       const runs = await service.metric('promptledger_git_runs_total')
+      process.kill(worker, 'SIGSTOP')
+      const { key } = sampleClient(service)
+      const waiting = fetch(`${service.address}/api/v1/repositories`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ forge: 'github', url: createRemote().remote, path: 'prompts/**' }),
+      })
+      // Sent after it, so that it has arrived.
+      await fetch(`${service.address}/healthz`)
       process.kill(worker, 'SIGKILL')
+      const response = await waiting
+      assert.deepEqual([response.status, response.headers.get('retry-after')], [500, '2'])
+      assert.match(((await response.json()) as { error: { message: string } }).error.message, /git restarts\. Retry/)
       await ended(worker)
       assert.equal(await send(service, hook), 202)
       await workerStarted(service, worker)

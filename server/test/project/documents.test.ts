@@ -8,14 +8,14 @@ const root = new URL('../../../', import.meta.url)
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8')
 const { scripts } = JSON.parse(read('package.json'))
 const tools =
-  'cd claude cp createdb curl echo export git helm journalctl kubectl mkdir pg_ctl pip psql python3 sleep systemctl'.split(
+  'cd chmod claude cp createdb curl echo export git helm journalctl kubectl mkdir pg_ctl pip psql python3 sha256sum sleep ssh-keygen systemctl'.split(
     ' ',
   )
 
 /** What is wrong with a command. One that is not `whole`, such as a mention in a sentence, may leave out what it needs. */
 function problemWith([name = '', ...args]: string[], isWhole: boolean): string | null {
   if (name === 'npx') return problemWith(args, isWhole)
-  if (/^promptledger(@latest)?$/.test(name)) return problemWithOurs(args, isWhole)
+  if (/^(promptledger(@latest)?|\.\/promptledger-[\d.]+-linux-x64)$/.test(name)) return problemWithOurs(args, isWhole)
   if (name === 'npm') return problemWithNpm(args)
   if (name === 'docker') return problemWithDocker(args, isWhole)
   if (name === 'systemd-run') return problemWithUnit(args, isWhole)
@@ -54,7 +54,7 @@ function problemWithOurs(args: string[], isWhole: boolean): string | null {
 
 function problemWithNpm([command = '', name = '']: string[]): string | null {
   if (command === 'run') return name in scripts ? null : `package.json has no script ${name}`
-  return ['ci', 'install'].includes(command) || command in scripts ? null : `npm ${command} is unknown`
+  return ['audit', 'ci', 'install'].includes(command) || command in scripts ? null : `npm ${command} is unknown`
 }
 
 /** In a container is what the Dockerfile puts there: the package, and nothing of the checkout. */

@@ -253,6 +253,28 @@ onPostgres('Retention', () => {
 
   // Citus detaches a month only in the way that makes others wait, for up to 5 s: docs/operations/citus.md.
   const skip = isCitus
+  test('a month whose removal was interrupted takes signals again, and one that someone detached is left alone', {
+    skip,
+  }, async () => {
+    const service = await openService(postgres)
+    const tenant = await service.tenant()
+    const at = service.now - 400 * day
+    const table = partitionName(monthStart(at))
+    // Another process does not know that the month was there.
+    const importByAnother = async () => {
+      const other = await openTestStore(service.url)
+      await other.signals.import(inBatches([signalAt(tenant, at)])).finally(() => other.close())
+    }
+    await importByAnother()
+    await queryRows(service.url, `alter table signals detach partition ${table}`)
+    await assert.rejects(importByAnother(), /no partition/)
+    assert.equal(await rowCount(service.url, table), 1)
+    await queryRows(service.url, `update signal_retention set kept_since = ${monthStart(service.now)}`)
+    await importByAnother()
+    assert.equal(await rowCount(service.url, `pg_inherits where inhrelid = '${table}'::regclass`), 1)
+    assert.equal(await rowCount(service.url, table), 1)
+  })
+
   test('a reader of an old month delays its removal, but neither writers nor other readers', { skip }, async () => {
     const tenant = await service.tenant()
     const { now } = service

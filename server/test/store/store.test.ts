@@ -28,6 +28,7 @@ onEachEngine('The store', (engine) => {
     assert.deepEqual(key, {
       id: key.id,
       organisationId: organisation.id,
+      personId: null,
       name: 'ci',
       role: 'ingest',
       prompts: null,
@@ -40,6 +41,9 @@ onEachEngine('The store', (engine) => {
     const prompt = await service.prompt(organisation)
     assert.deepEqual(await store.prompts.find(organisation.id, prompt.publicId), prompt)
     assert.deepEqual(await store.prompts.findInAnyOrganisation(prompt.publicId), prompt)
+    await store.history.record(prompt, newHistoryEntry(deployedEntry(10)), 20, operator)
+    assert.deepEqual(await store.prompts.changedSince(organisation.id, 10, 5), [prompt])
+    assert.deepEqual(await store.prompts.changedSince(organisation.id, 11, 5), [])
   })
 
   test('lookups of unknown records return null or nothing', async () => {

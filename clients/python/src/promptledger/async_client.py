@@ -12,14 +12,19 @@ from .async_generated import (
     AsyncDeployments,
     AsyncHistory,
     AsyncImpact,
+    AsyncInvitations,
     AsyncKeys,
     AsyncOrganisation,
+    AsyncPeople,
     AsyncRegressions,
     AsyncRepositories,
     AsyncSegments,
     AsyncSession,
+    AsyncSessions,
     AsyncShares,
     AsyncShifts,
+    AsyncSources,
+    AsyncTelemetry,
     AsyncTexts,
     AsyncTrials,
     AsyncUsage,
@@ -57,13 +62,18 @@ class AsyncPromptledger:
     shares: AsyncShares
     trials: AsyncTrials
     texts: AsyncTexts
+    telemetry: AsyncTelemetry
     alerts: AsyncAlerts
+    sources: AsyncSources
     organisation: AsyncOrganisation
     usage: AsyncUsage
     keys: AsyncKeys
+    people: AsyncPeople
+    invitations: AsyncInvitations
     repositories: AsyncRepositories
     audit: AsyncAudit
     session: AsyncSession
+    sessions: AsyncSessions
 
     def __init__(
         self,
@@ -125,13 +135,18 @@ class AsyncPromptledger:
         self.shares = AsyncShares(ledger, threads)
         self.trials = AsyncTrials(ledger, threads)
         self.texts = AsyncTexts(ledger, threads)
+        self.telemetry = AsyncTelemetry(ledger, threads)
         self.alerts = AsyncAlerts(ledger, threads)
+        self.sources = AsyncSources(ledger, threads)
         self.organisation = AsyncOrganisation(ledger, threads)
         self.usage = AsyncUsage(ledger, threads)
         self.keys = AsyncKeys(ledger, threads)
+        self.people = AsyncPeople(ledger, threads)
+        self.invitations = AsyncInvitations(ledger, threads)
         self.repositories = AsyncRepositories(ledger, threads)
         self.audit = AsyncAudit(ledger, threads)
         self.session = AsyncSession(ledger, threads)
+        self.sessions = AsyncSessions(ledger, threads)
 
     def with_options(
         self,

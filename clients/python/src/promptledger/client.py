@@ -16,14 +16,19 @@ from .generated import (
     Deployments,
     History,
     Impact,
+    Invitations,
     Keys,
     Organisation,
+    People,
     Regressions,
     Repositories,
     Segments,
     Session,
+    Sessions,
     Shares,
     Shifts,
+    Sources,
+    Telemetry,
     Texts,
     Trials,
     Usage,
@@ -66,13 +71,18 @@ class Promptledger:
     shares: Shares
     trials: Trials
     texts: Texts
+    telemetry: Telemetry
     alerts: Alerts
+    sources: Sources
     organisation: Organisation
     usage: Usage
     keys: Keys
+    people: People
+    invitations: Invitations
     repositories: Repositories
     audit: Audit
     session: Session
+    sessions: Sessions
 
     def __init__(
         self,
@@ -128,13 +138,18 @@ class Promptledger:
         self.shares = Shares(transport)
         self.trials = Trials(transport)
         self.texts = Texts(transport)
+        self.telemetry = Telemetry(transport)
         self.alerts = Alerts(transport)
+        self.sources = Sources(transport)
         self.organisation = Organisation(transport)
         self.usage = Usage(transport)
         self.keys = Keys(transport)
+        self.people = People(transport)
+        self.invitations = Invitations(transport)
         self.repositories = Repositories(transport)
         self.audit = Audit(transport)
         self.session = Session(transport)
+        self.sessions = Sessions(transport)
 
     def with_options(
         self,

@@ -7,6 +7,7 @@ from typing import Any, Callable, Generic, Iterator, Mapping, Optional, TypeVar
 
 from .errors import ConnectionError
 from .models import (
+    ModelChange,
     Pagination,
     PromptVersion,
     Signal,
@@ -39,6 +40,9 @@ class AttributedPage(Page[Item]):
 
     unknown_versions: UnknownVersions
     """The signals that count for none of the changes, because they name an unknown version."""
+
+    model_changes: Optional[list[ModelChange]] = None
+    """When the model changed. Only of a timeline, and only with `model_changes`."""
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,27 @@ export function formatEffect({ before, after }: Pick<Effect, 'before' | 'after'>
   return `${side(before)} → ${side(after)} signals positive`
 }
 
+/** How many answers were rated, such as `8% of 12,150 answers are rated, 16% of 12,400 before it.` Empty if that is not known. */
+export function formatRated({ before, after, exposures }: Pick<Effect, 'before' | 'after' | 'exposures'>): string {
+  // An older service does not say.
+  if (exposures == null || exposures.after === 0) return ''
+  const side = (tally: RatedTally, calls: number) =>
+    `${formatShare(Math.min(1, (tally.positive + tally.negative) / calls))} of ${formatNumber(calls)} answers`
+  const earlier = exposures.before ? `, ${side(before, exposures.before)} before it` : ''
+  return `${side(after, exposures.after)} are rated${earlier}.`
+}
+
+/** Scores of judges, such as `Judges: Relevance 87% → 91% of 1,200.` Empty without any. */
+export function formatJudges({ evaluations }: Pick<Effect, 'evaluations'>): string {
+  // An older service does not say.
+  if (evaluations === undefined || evaluations.length === 0) return ''
+  const parts = evaluations.map(
+    ({ name, before, after }) =>
+      `${name} ${formatShares(before.rate, after.rate)} of ${formatNumber(after.positive + after.negative)}`,
+  )
+  return `Judges: ${parts.join(', ')}.`
+}
+
 /** A difference in percentage points with its 95% range, such as `-25 points (-31 to -19)`. */
 export function formatDifference({ difference, interval }: Pick<Effect, 'difference' | 'interval'>): string {
   if (difference === null) return ''

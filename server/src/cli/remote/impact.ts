@@ -3,7 +3,15 @@ import type { ChangeImpact } from '../../../../client/src/index.ts'
 import { integerArgument, timeArgument } from '../arguments.ts'
 import { formatNumber } from '../output.ts'
 import { noteRest, remoteCommand, take, withLedger } from './command.ts'
-import { formatAction, formatDay, formatDifference, formatShares, verdictText } from './figures.ts'
+import {
+  formatAction,
+  formatDay,
+  formatDifference,
+  formatJudges,
+  formatRated,
+  formatShares,
+  verdictText,
+} from './figures.ts'
 import { findPrompt, promptHelp } from './find-prompt.ts'
 import { columns, styled, type Text, wrap } from './text.ts'
 
@@ -65,8 +73,9 @@ function impactTable(items: ChangeImpact[], width: number | null): Text[] {
   return columns(heads, rows, width)
 }
 
-function explanationOf({ entry, explanation }: ChangeImpact, width: number): Text[] {
-  return wrap(`Change ${entry.id}: ${explanation}`, width)
+function explanationOf({ entry, explanation, ...impact }: ChangeImpact, width: number): Text[] {
+  const lines = [`${explanation} ${formatRated(impact)}`.trim(), formatJudges(impact)].filter(Boolean)
+  return wrap(`Change ${entry.id}: ${lines.join(' ')}`, width)
 }
 
 function segmentsOf({ segments }: ChangeImpact, width: number | null): Text[] {

@@ -68,6 +68,7 @@ function unexplainedFalls(shifts: Shift[]): Text[] {
 
 function regressionTable(items: Regression[], width: number | null): Text[] {
   const heads = [
+    { title: 'ID' },
     { title: 'PROMPT', flexible: true },
     { title: 'STATE' },
     { title: 'POSITIVE' },
@@ -76,7 +77,8 @@ function regressionTable(items: Regression[], width: number | null): Text[] {
     { title: 'WHAT' },
     { title: 'AUTHOR', optional: true },
   ]
-  const rows = items.map(({ prompt, state, rate_before, rate_after, live_from, opened_at, change }): Text[] => [
+  const rows = items.map(({ id, prompt, state, rate_before, rate_after, live_from, opened_at, change }): Text[] => [
+    String(id),
     styled('bold', prompt.name),
     state === 'open' ? styled('red', state) : state,
     formatShares(rate_before, rate_after),

@@ -15,13 +15,25 @@ export const requestRoles = ['ingest', 'recorder', 'delivery', 'reader', 'standa
 /** A key with the role `signing` authenticates no request: it signs the tokens that pages vote with. */
 export const roles = [...requestRoles, 'signing'] as const
 
-export type Role = (typeof roles)[number]
+/** `member` is only the role of people who sign in: see person.ts. */
+export const accessRoles = [...roles, 'member'] as const
+
+export type Role = (typeof accessRoles)[number]
 
 /** The roles that may read everything of the organisation, except what only admins see. */
 export const readerRoles = ['reader', 'standard', 'deploy', 'admin'] as const satisfies Role[]
 
+/** The roles that may record signals. */
+export const signalRoles = ['ingest', 'standard', 'admin'] as const satisfies Role[]
+
 /** The roles that may fetch the texts of prompts for an application, and read the history of those prompts. */
 export const deliveryRoles = ['delivery', ...readerRoles] as const satisfies Role[]
+
+/** The only place that compares a role with those that may do something. A member may do what `standard` or `deploy` may. */
+export function isAllowed(role: Role, allowed: readonly Role[] | undefined): boolean {
+  if (allowed === undefined || allowed.includes(role)) return true
+  return role === 'member' && (allowed.includes('standard') || allowed.includes('deploy'))
+}
 
 export interface ApiKey {
   id: number
@@ -30,8 +42,10 @@ export interface ApiKey {
   role: Role
   /** A glob: the key is limited to prompts whose name or path matches. Null for every prompt. */
   prompts: string | null
-  /** The last four characters of the secret, so users can tell their keys apart. */
+  /** The last four characters of the secret, so users can tell their keys apart. Empty for the key of a person's sessions. */
   hint: string
+  /** The person that the key belongs to, and ends with. Null for a key of the organisation. */
+  personId: number | null
   createdAt: Instant
   expiresAt: Instant | null
   revokedAt: Instant | null
@@ -40,6 +54,7 @@ export interface ApiKey {
 
 export interface NewApiKey {
   organisationId: number
+  personId: number | null
   name: string
   role: Role
   prompts: string | null
@@ -93,7 +108,8 @@ export interface KeyUse {
 export interface KeyStore {
   create(key: NewApiKey, by: Actor): Promise<ApiKey>
   find(id: number): Promise<ApiKey | null>
-  list(organisationId: number): Promise<ApiKey[]>
+  /** Without those that the sessions of people use. With `personId`, only theirs. */
+  list(organisationId: number, personId?: number): Promise<ApiKey[]>
   /** Revoking a revoked key keeps its original revocation time. */
   revoke(id: number, at: Instant, by: Actor): Promise<ApiKey | null>
   /**
@@ -109,7 +125,10 @@ export interface KeyStore {
 }
 
 /** What the caller chooses about a new key. */
-export type KeyDetails = Omit<NewApiKey, 'hash' | 'hint' | 'prompts' | 'signing'> & { prompts?: string | null }
+export type KeyDetails = Omit<NewApiKey, 'hash' | 'hint' | 'prompts' | 'signing' | 'personId'> & {
+  prompts?: string | null
+  personId?: number | null
+}
 
 /** A key that was just created. The secret is available only now: the store keeps its hash and, of a signing key, it encrypted. */
 export interface IssuedKey {
@@ -152,9 +171,15 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }
 
+/** For a key that no request can send. */
+export function unknownSecretHash(): string {
+  return hashSecret(generateSecret())
+}
+
 export function newApiKey(secret: string, key: KeyDetails): NewApiKey {
   return {
     ...key,
+    personId: key.personId ?? null,
     name: validLine('name', key.name, maxNameLength),
     prompts: validPromptLimit(key.role, key.prompts),
     hash: hashSecret(secret),
@@ -228,12 +253,13 @@ export function inactiveKey(keyId: number): DomainError {
 
 /** The replacement gets the same lifetime that the old key started with. */
 function replacementFor(
-  { organisationId, name, role, prompts, createdAt, expiresAt }: ApiKey,
+  { organisationId, personId, name, role, prompts, createdAt, expiresAt }: ApiKey,
   now: Instant,
 ): KeyDetails {
   const lifetimeMs = expiresAt === null ? null : expiresAt - createdAt
   return {
     organisationId,
+    personId,
     name,
     role,
     prompts,

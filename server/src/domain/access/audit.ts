@@ -8,6 +8,14 @@ export const auditActions = [
   'key.revoked',
   'key.rejected',
   'session.started',
+  'session.ended',
+  'person.added',
+  'person.role_changed',
+  'person.disabled',
+  'person.enabled',
+  'person.deleted',
+  'invitation.created',
+  'invitation.revoked',
   'share.created',
   'share.revoked',
   'prompt.created',
@@ -24,6 +32,8 @@ export const auditActions = [
   'history.exported',
   'deployment.recorded',
   'regression.dismissed',
+  'regression.triaged',
+  'proposal.opened',
   'trial.started',
   'trial.changed',
   'trial.ended',
@@ -33,6 +43,9 @@ export const auditActions = [
   'alert.secret_rotated',
   'alert.tested',
   'alert.delivery_retried',
+  'source.added',
+  'source.updated',
+  'source.removed',
   'signal.retracted',
   'signals.erased',
   'signals.exported',
@@ -41,6 +54,7 @@ export const auditActions = [
   'organisation.plan_changed',
   'organisation.segments_changed',
   'organisation.delivery_changed',
+  'organisation.evaluations_changed',
   'organisation.exported',
   'organisation.imported',
   'audit.chained',
@@ -72,8 +86,8 @@ export interface AuditEntry {
   seq: number | null
   hash: string | null
   at: Instant
-  /** Null for the operator. `name` is the key's name at the time. */
-  actor: { keyId: number; name: string } | null
+  /** Null for the operator. `name` is the key's name at the time. `personId`: whom the key belongs to, if it is a person's. */
+  actor: { keyId: number; name: string; personId: number | null } | null
   action: AuditAction
   /** The resource that was changed. `name` is its name at the time. */
   subject: { id: string; name: string }
@@ -85,6 +99,8 @@ export interface AuditFilter {
   action: AuditAction | null
   /** The ID of a key, or the operator. */
   actor: number | 'operator' | null
+  /** The ID of a person: what they did with any of their keys, and in the console. */
+  person?: number | null
   since: Instant | null
   until: Instant | null
 }

@@ -4,7 +4,10 @@ import { randomBase62 } from '../random.ts'
 import type { Instant } from '../time.ts'
 import type { AlertEvent } from './event.ts'
 
-export const channels = ['webhook', 'slack', 'email', 'pagerduty'] as const
+export const channels = ['webhook', 'cloudevents', 'slack', 'teams', 'discord', 'email', 'pagerduty'] as const
+
+/** The channels whose requests we sign. */
+export const signedChannels: readonly Channel[] = ['webhook', 'cloudevents']
 
 export type Channel = (typeof channels)[number]
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { HistoryEntry } from '../history/entry.ts'
+import { ownerOf } from '../regressions/triage.ts'
 import { sanitisedLine } from '../text.ts'
 import type { Instant } from '../time.ts'
 import type { Trial } from '../trials/trial.ts'
@@ -61,6 +62,7 @@ function toldPrompt(regression: NoticedRegression, change: HistoryEntry): ToldPr
     explanation: explanationOf(regression),
     repairedBy,
     repairedEntry,
+    owner: ownerOf(regression),
     comments: [],
   }
 }
@@ -122,12 +124,12 @@ export function composeTrialMessage(
   organisation: TrialMessage['organisation'],
   at: Instant,
 ): TrialMessage {
-  const { id, repositoryId, prNumber, commitSha, share, startedBy, startedAt, ending, findings } = trial
+  const { id, repositoryId, prNumber, commitSha, state, share, startedBy, startedAt, ending, findings } = trial
   return {
     event,
     at,
     organisation,
-    trial: { id, repositoryId, prNumber, commitSha, share, startedBy, startedAt, ending, findings },
+    trial: { id, repositoryId, prNumber, commitSha, state, share, startedBy, startedAt, ending, findings },
     prUrl,
     prompts: trial.prompts.map(({ prompt }) => ({ prompt: { publicId: prompt.publicId, name: prompt.name } })),
   }

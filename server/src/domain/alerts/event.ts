@@ -13,9 +13,13 @@ export const alertEvents = [
   'trial.worse',
   'trial.stopped',
   'trial.mismatch',
+  'digest.weekly',
 ] as const
 
 export type AlertEvent = (typeof alertEvents)[number]
+
+/** What a new alert hears of. A digest interrupts people who were not asked to be, so it has to be chosen. */
+export const defaultEvents: readonly AlertEvent[] = alertEvents.filter((event) => event !== 'digest.weekly')
 
 /**
  * What a delivery can be about. A dismissal tells no person: it resolves the incident in PagerDuty and changes the comment on the

@@ -1,3 +1,4 @@
+import type { Briefing } from '../briefings/briefing.ts'
 import type { HistoryEntry } from '../history/entry.ts'
 import type { Prompt } from '../prompt.ts'
 import type { RegressionState } from '../regressions/regression.ts'
@@ -9,7 +10,14 @@ import type { DeliveryEvent } from './event.ts'
  * What one delivery says, whatever the channel. Stored as JSON without comments of users: they are read again for each attempt, so
  * that erased ones are not sent.
  */
-export type Message = RegressionMessage | ShiftMessage | LimitMessage | RepositoryMessage | TrialMessage | TestMessage
+export type Message =
+  | RegressionMessage
+  | ShiftMessage
+  | LimitMessage
+  | RepositoryMessage
+  | TrialMessage
+  | DigestMessage
+  | TestMessage
 
 interface MessageOf<Event extends DeliveryEvent | 'alert.test'> {
   event: Event
@@ -45,6 +53,8 @@ export interface ToldPrompt {
   explanation: string
   repairedBy: 'rate' | 'revert' | null
   repairedEntry: HistoryEntry | null
+  /** The email address of who takes care of it. Missing in messages of earlier versions. */
+  owner?: string | null
   /** The newest negative comments, at most three. Empty in the stored message. */
   comments: { text: string; at: Instant }[]
 }
@@ -90,9 +100,72 @@ export interface TrialMessage
   trial: Pick<
     Trial,
     'id' | 'repositoryId' | 'prNumber' | 'commitSha' | 'share' | 'startedBy' | 'startedAt' | 'ending' | 'findings'
-  >
+  > &
+    // Missing in messages of earlier versions.
+    Partial<Pick<Trial, 'state'>>
   prUrl: string | null
   prompts: { prompt: Pick<Prompt, 'publicId' | 'name'> }[]
+}
+
+/** What became of changes in the week before a Monday. Lists have at most 20 changes; the counts are of all of them. */
+export interface DigestMessage extends MessageOf<'digest.weekly'> {
+  from: Instant
+  until: Instant
+  /** Those that the votes have shown to be better since `from`. */
+  helped: DigestChange[]
+  /** Those whose regression opened in the week, and those whose regression is still open. */
+  hurt: HurtChange[]
+  /** Those that are live, with too few votes for a verdict. */
+  undecided: UndecidedChange[]
+  counts: Record<DigestSection, number>
+}
+
+export type DigestSection = 'helped' | 'hurt' | 'undecided'
+
+export interface DigestChange extends Pick<HistoryEntry, 'commitSha' | 'prNumber'> {
+  prompt: Pick<Prompt, 'publicId' | 'name'>
+  entryId: number
+  author: string
+  liveFrom: Instant
+  before: DigestRate
+  after: DigestRate
+  /** Null if a side has no votes. */
+  interval: [low: number, high: number] | null
+}
+
+interface DigestRate extends Omit<Rate, 'rate'> {
+  /** Null without votes. */
+  rate: number | null
+}
+
+export interface HurtChange extends DigestChange {
+  regressionId: number
+  state: RegressionState
+  openedAt: Instant
+}
+
+export interface UndecidedChange extends DigestChange {
+  /** About how many more days of votes a verdict needs at least. Null if 90 are not enough. */
+  daysLeft: number | null
+}
+
+/** Why a label starts no trial. Told on the pull request only, and not stored. */
+export interface LabelMessage {
+  event: 'trial.refused'
+  at: Instant
+  organisation: { id: number; name: string }
+  repositoryId: number
+  prNumber: number
+  commitSha: string
+  reason: string
+}
+
+/** What reviewers of an open pull request should know. Told on the pull request only, and not stored. */
+export interface BriefingMessage extends Briefing {
+  event: 'pull.briefed'
+  at: Instant
+  organisation: { id: number; name: string }
+  repositoryId: number
 }
 
 /** What "send a test" sends. */

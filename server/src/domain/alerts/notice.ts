@@ -8,7 +8,7 @@ import type { Message } from './message.ts'
 import type { EarlierDelivery } from './telling.ts'
 
 /** What people can be told about. */
-export const noticeKinds = ['regression', 'shift', 'limit', 'repository', 'trial'] as const
+export const noticeKinds = ['regression', 'shift', 'limit', 'repository', 'trial', 'digest'] as const
 
 export type NoticeKind = (typeof noticeKinds)[number]
 
@@ -23,7 +23,8 @@ export interface Notice {
   kind: NoticeKind
   /**
    * What it is about, once per organisation and kind: `pull/<hook ID>/<number>` or `commit/<sha>` for a change, `at/<time>` for a
-   * shift, `<month>/near` or `<month>/reached` for a limit, the hook ID of a repository, and `<trial>/<event>` for a trial.
+   * shift, `<month>/near` or `<month>/reached` for a limit, the hook ID of a repository, `<trial>/<event>` for a
+   * trial, and the Monday that a digest is sent on.
    */
   subject: string
   state: NoticeState
@@ -89,7 +90,7 @@ export interface NoticeStore {
   /** Opens notices about repositories that fail, and ends those about others, where an alert exists. */
   followRepositories(at: Instant): Promise<void>
   /** Organisations with an alert that hears of the event. */
-  listeningTo(event: 'shift.unexplained' | 'limit.near' | 'limit.reached'): Promise<number[]>
+  listeningTo(event: 'shift.unexplained' | 'limit.near' | 'limit.reached' | 'digest.weekly'): Promise<number[]>
   /** Falls found since then that no single change of the prompt explains, the newest first, up to 1,000. */
   unexplainedFalls(organisationId: number, since: Instant): Promise<NoticedFall[]>
   /** The subjects of notices of a kind. */

@@ -2,12 +2,12 @@ import { invalidField } from '../errors.ts'
 import { validGlob } from '../glob.ts'
 import { validName } from '../text.ts'
 import { day, hour, minute } from '../time.ts'
-import type { AlertRules } from './alert.ts'
-import { alertEvents } from './event.ts'
+import type { AlertRules, Channel } from './alert.ts'
+import { alertEvents, defaultEvents } from './event.ts'
 
 export const defaultRules: Omit<AlertRules, 'name'> = {
   prompts: '**',
-  events: [...alertEvents],
+  events: [...defaultEvents],
   holdMs: 15 * minute,
   minSignals: 50,
   recoveryHoldMs: 15 * minute,
@@ -23,7 +23,7 @@ export const ruleLimits = {
 }
 
 /** Fields that are wrong are named as in `AlertRules`, except for durations, which the API and the CLI each give in their own unit. */
-export function validRules(rules: AlertRules): AlertRules {
+export function validRules(channel: Channel, rules: AlertRules): AlertRules {
   const { holdMs, minSignals, recoveryHoldMs, repeatMs } = rules
   checkHold('hold', holdMs)
   checkHold('recoveryHold', recoveryHoldMs)
@@ -34,6 +34,9 @@ export function validRules(rules: AlertRules): AlertRules {
   // In the order of the list, each once.
   const events = alertEvents.filter((event) => rules.events.includes(event))
   if (events.length === 0) throw invalidField('events', 'must contain at least one event')
+  if (channel === 'pagerduty' && events.includes('digest.weekly')) {
+    throw invalidField('events', 'must not contain digest.weekly: PagerDuty would page a person every Monday')
+  }
   return {
     ...rules,
     name: validName('name', rules.name, maxNameLength),

@@ -2,6 +2,7 @@ import type { PlanLimits } from '../access/plan.ts'
 import type { Range } from '../shifts/shift.ts'
 import type { Store } from '../store.ts'
 import { day, hour, type Instant, isoTime, monthStart } from '../time.ts'
+import { digestDelayMs, digestTime, isDigestTime } from './digest-time.ts'
 
 type ScanStores = Pick<Store, 'notices' | 'organisations'>
 
@@ -12,14 +13,28 @@ const sameFallMs = 6 * hour
 const nearLimit = 0.8
 
 /**
- * Finds what no transaction announces: repositories that fail, limits, and rates that fell without a change. Looks only at organisations
- * with an alert for it.
+ * Finds what no transaction announces: repositories that fail, limits, rates that fell without a change, and Mondays. Looks only at
+ * organisations with an alert for it.
  */
 export async function scan(stores: ScanStores, planLimits: PlanLimits, now: Instant): Promise<void> {
   await stores.notices.followRepositories(now)
   await scanLimits(stores, planLimits, now)
   for (const organisationId of await stores.notices.listeningTo('shift.unexplained')) {
     await scanFalls(stores, organisationId, now)
+  }
+  await scanDigests(stores, now)
+}
+
+/** One notice for each Monday, however often it is opened. */
+async function scanDigests({ notices }: ScanStores, now: Instant): Promise<void> {
+  const at = digestTime(now)
+  if (!isDigestTime(at, now)) return
+  const monday = isoTime(at).slice(0, 10)
+  for (const organisationId of await notices.listeningTo('digest.weekly')) {
+    if (now < at + digestDelayMs(organisationId)) continue
+    // Read first: opening writes, and most scans find that it is open.
+    if ((await notices.subjects(organisationId, 'digest')).includes(monday)) continue
+    await notices.open(organisationId, 'digest', monday, at)
   }
 }
 

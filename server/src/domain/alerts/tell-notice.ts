@@ -1,13 +1,16 @@
 import type { PlanLimits } from '../access/plan.ts'
+import { quietUntil } from '../regressions/triage.ts'
 import type { Repository } from '../repositories/repository.ts'
 import type { Store } from '../store.ts'
-import { type Instant, monthStart, nextMonthStart } from '../time.ts'
+import { type Instant, monthStart, nextMonthStart, weekStart } from '../time.ts'
+import { explainTrial } from '../trials/explain-trial.ts'
 import { type Alert, maxAlerts } from './alert.ts'
 import { composeRegressionMessage, composeShiftMessage, composeTrialMessage, titleOf } from './compose.ts'
 import { generateDeliveryId } from './delivery.ts'
+import type { Digest, DigestStores } from './digest.ts'
 import type { Message, RegressionMessage, RepositoryMessage, TrialMessage } from './message.ts'
 import type { DecidedDelivery, Notice, NoticedDelivery, NoticedRegression } from './notice.ts'
-import { isReportedOnPull } from './pull-comment.ts'
+import { isReportedOnPull, opensIssues, proposesItself } from './pull-comment.ts'
 import { fallTime, isSameFall, maxFallAgeMs, monthName } from './scans.ts'
 import {
   hearsOf,
@@ -16,6 +19,7 @@ import {
   type QueuedTelling,
   type TellableRegression,
   type Telling,
+  tellOfDigest,
   tellOfLimit,
   tellOfRegressions,
   tellOfRepository,
@@ -23,16 +27,14 @@ import {
   tellOfTrial,
 } from './telling.ts'
 
-export type TellingStores = Pick<
-  Store,
-  'alerts' | 'notices' | 'organisations' | 'repositories' | 'facts' | 'trials' | 'prompts'
->
+export type TellingStores = DigestStores &
+  Pick<Store, 'alerts' | 'notices' | 'organisations' | 'repositories' | 'facts' | 'trials'>
 
 /** Decides about one listener, and says it. */
 interface Notifier {
   decide(listener: Listener, earlier: NoticedDelivery[]): Telling
   /** Null if there is nothing left to say. */
-  compose(queued: QueuedTelling, listener: Listener, earlier: NoticedDelivery[]): Message | null
+  compose(queued: QueuedTelling, listener: Listener, earlier: NoticedDelivery[]): Message | null | Promise<Message>
   /** Whether the pull request hears of it, too. */
   tellsPull: boolean
 }
@@ -70,7 +72,7 @@ export async function tellNotice(
     const before = earlier.get(alertId) ?? []
     const { cancel, queue, dueAt } = notifier.decide(listener, before)
     if (dueAt !== null) dueTimes.push(dueAt)
-    const message = queue === null ? null : notifier.compose(queue, listener, before)
+    const message = queue === null ? null : await notifier.compose(queue, listener, before)
     if (cancel === null && message === null) continue
     const { event, repeat, unsent } = queue ?? { event: 'regression.opened', repeat: 0, unsent: null }
     const delivery = { publicId: generateDeliveryId(), alertId, event, round: notice.round, repeat, unsent }
@@ -92,18 +94,20 @@ function openNotifier(facts: Facts): Promise<Notifier> {
       return notifierOfLimit(facts)
     case 'trial':
       return notifierOfTrial(facts)
+    case 'digest':
+      return notifierOfDigest(facts)
   }
 }
 
 async function notifierOfRegressions({ stores, notice, organisation, now }: Facts): Promise<Notifier> {
-  const regressions = await stores.notices.regressions(notice)
+  const regressions = await withTrials(stores, notice, await stores.notices.regressions(notice))
   const change = regressions.find((regression) => regression.change !== null)?.change ?? null
   const repositoryId = change?.repositoryId ?? null
   const repository = repositoryId === null ? null : await stores.repositories.find(repositoryId)
   const title = (await pullTitle(stores, repository, change?.prNumber ?? null)) ?? titleOf(change?.message)
-  const tellable = regressions.map(toTellable)
+  const tellable = regressions.map((regression) => toTellable(regression, now))
   return {
-    tellsPull: repository !== null && isReportedOnPull(repository),
+    tellsPull: repository !== null && [isReportedOnPull, proposesItself, opensIssues].some((isOn) => isOn(repository)),
     decide: (listener, earlier) => tellOfRegressions(tellable, listener, earlier, notice.round, now),
     compose({ event, ids }, _listener, earlier) {
       const named = new Set(ids)
@@ -115,13 +119,34 @@ async function notifierOfRegressions({ stores, notice, organisation, now }: Fact
   }
 }
 
-function toTellable(regression: NoticedRegression): TellableRegression {
+const maxTried = 10
+
+/** Says what the trial of the change found, beside the verdict on the largest losses. */
+async function withTrials(
+  { trials }: TellingStores,
+  { organisationId }: Notice,
+  regressions: NoticedRegression[],
+): Promise<NoticedRegression[]> {
+  return Promise.all(
+    regressions.map(async (regression, i) => {
+      const { change, promptId, state, explanation } = regression
+      if (change === null || state !== 'open' || i >= maxTried) return regression
+      const found = await trials.ofChanges({ id: promptId, organisationId }, [change])
+      const { commitSha, repositoryId } = change
+      const trial = found.find((each) => each.commitSha === commitSha || each.repositoryId === repositoryId)
+      return trial === undefined ? regression : { ...regression, explanation: `${explanation} ${explainTrial(trial)}` }
+    }),
+  )
+}
+
+function toTellable(regression: NoticedRegression, now: Instant): TellableRegression {
   const { repairedAt, withdrawnAt, dismissedAt, change, isPromptDeleted } = regression
   return {
     ...regression,
     closedAt: withdrawnAt ?? repairedAt ?? dismissedAt,
     // One whose change is gone is still told as withdrawn, which is what the judge makes of it.
     isGone: isPromptDeleted || (change === null && regression.state === 'open'),
+    quietUntil: quietUntil(regression, now),
   }
 }
 
@@ -200,7 +225,7 @@ async function notifierOfLimit({ stores, notice, organisation, planLimits, now }
 }
 
 async function notifierOfTrial({ stores, notice, organisation, now }: Facts): Promise<Notifier> {
-  const { organisationId, openedAt, subject } = notice
+  const { organisationId, openedAt, endedAt, subject } = notice
   const [id = '', name] = subject.split('/')
   const trial = await stores.trials.find(organisationId, id)
   const promptIds = trial?.prompts.map(({ prompt }) => prompt.id) ?? []
@@ -214,9 +239,25 @@ async function notifierOfTrial({ stores, notice, organisation, now }: Facts): Pr
   const hasPull = trial !== null && trial.prNumber !== null
   return {
     tellsPull: hasPull && repository !== null && isReportedOnPull(repository),
-    decide: (listener, earlier) => tellOfTrial(event, { openedAt, prompts }, listener, earlier),
-    compose() {
-      return trial === null ? null : composeTrialMessage(event, trial, pulls[0]?.url ?? null, organisation, now)
+    decide: (listener, earlier) => tellOfTrial(event, { openedAt, endedAt, prompts }, listener, earlier, now),
+    compose({ event }) {
+      const told = event as TrialMessage['event']
+      return trial === null ? null : composeTrialMessage(told, trial, pulls[0]?.url ?? null, organisation, now)
+    },
+  }
+}
+
+async function notifierOfDigest({ stores, notice, organisation, now }: Facts): Promise<Notifier> {
+  const { organisationId, openedAt } = notice
+  let collected: Promise<Digest> | null = null
+  return {
+    tellsPull: false,
+    decide: (listener, earlier) => tellOfDigest(openedAt, listener, earlier, now),
+    async compose(_queued, listener) {
+      const { collectDigest, composeDigest } = await import('./digest.ts')
+      // Once for all alerts, and not at all if each of them has its digest.
+      collected ??= collectDigest(stores, organisationId, weekStart(openedAt))
+      return composeDigest(await collected, listener, organisation, now)
     },
   }
 }

@@ -4,6 +4,7 @@ import { type Instant, minute } from '../time.ts'
 import type { AlertRules, Channel } from './alert.ts'
 import { defaultHold, isCertainEnough } from './certainty.ts'
 import type { AlertDeliveryState } from './delivery.ts'
+import { isDigestTime } from './digest-time.ts'
 import { alertEvents, type DeliveryEvent } from './event.ts'
 import type { TrialMessage } from './message.ts'
 
@@ -75,6 +76,8 @@ export type TellableRegression = Pick<
   closedAt: Instant | null
   /** The prompt was deleted, or the change is no longer part of the history. */
   isGone: boolean
+  /** Until when messages about it are not repeated, because a person takes care of it. Null if they are. */
+  quietUntil: Instant | null
 }
 
 const nothing: Telling = { cancel: null, queue: null, dueAt: null }
@@ -102,6 +105,7 @@ interface Item {
   /** The message when it is over, and why it is not. */
   closing: DeliveryEvent
   unsent: string | null
+  quietUntil: Instant | null
 }
 
 /** Decides what one listener is told about a change that made prompts worse. `earlier` is in the order in which it was queued. */
@@ -134,6 +138,7 @@ function regressionItem(regression: TellableRegression, listener: Listener, now:
     closedAt: closedAt ?? now,
     closing: closingOfRegression(regression),
     unsent: null,
+    quietUntil: regression.quietUntil,
   }
 }
 
@@ -167,6 +172,7 @@ export function tellOfRepository(
     closing: 'repository.recovered',
     // It did not recover, but an incident about it is over.
     unsent: isConnected || listener.channel === 'pagerduty' ? null : 'Not sent: the repository was disconnected.',
+    quietUntil: null,
   }
   return converse([item], 'repository.failing', listener, earlier, round, now)
 }
@@ -213,18 +219,39 @@ export function tellOfLimit(
   return { ...nothing, queue: { event, repeat: 0, ids: [], unsent: null } }
 }
 
-/** Decides whether one listener is told about an event of a trial, once. */
+/** Decides whether one listener is told about an event of a trial, once. An incident in PagerDuty is resolved after the trial has ended. */
 export function tellOfTrial(
   event: TrialMessage['event'],
-  notice: { openedAt: Instant; prompts: readonly PromptNames[] },
+  notice: { openedAt: Instant; endedAt: Instant | null; prompts: readonly PromptNames[] },
   listener: Listener,
   earlier: readonly EarlierDelivery[],
+  now: Instant,
 ): Telling {
-  const { openedAt, prompts } = notice
+  const { openedAt, endedAt, prompts } = notice
+  if (earlier.length > 0) {
+    const isIncident = listener.channel === 'pagerduty' && event !== 'trial.stopped' && endedAt !== null
+    if (!isIncident || earlier.some((delivery) => delivery.event === 'trial.stopped')) return nothing
+    const resolvedAt = endedAt + listener.recoveryHoldMs
+    if (resolvedAt > now) return { ...nothing, dueAt: resolvedAt }
+    return { ...nothing, queue: { event: 'trial.stopped', repeat: 0, ids: [], unsent: null } }
+  }
   const isWanted = listener.events.includes(event) && openedAt >= listener.createdAt
   const isHeard = prompts.some((prompt) => matchesPromptGlob(listener.prompts, prompt))
-  if (!isWanted || !isHeard || earlier.length > 0) return nothing
-  return { ...nothing, queue: { event, repeat: 0, ids: [], unsent: null } }
+  if (!isWanted || !isHeard) return nothing
+  const dueAt = listener.channel === 'pagerduty' && endedAt !== null ? endedAt + listener.recoveryHoldMs : null
+  return { ...nothing, queue: { event, repeat: 0, ids: [], unsent: null }, dueAt }
+}
+
+/** Decides whether one listener gets the digest of a Monday, once. */
+export function tellOfDigest(
+  openedAt: Instant,
+  listener: Listener,
+  earlier: readonly EarlierDelivery[],
+  now: Instant,
+): Telling {
+  const isWanted = listener.events.includes('digest.weekly') && openedAt >= listener.createdAt
+  if (!isWanted || earlier.length > 0 || !isDigestTime(openedAt, now)) return nothing
+  return { ...nothing, queue: { event: 'digest.weekly', repeat: 0, ids: [], unsent: null } }
 }
 
 /** What the listener has heard since the last message that it is over. */
@@ -324,7 +351,9 @@ function whileOpen(
     return { cancel, queue: queue(opening, [...about, ...joined]), dueAt: checkAt }
   }
   if (listener.repeatMs === null) return nothing
-  const repeatAt = told.createdAt + Math.max(listener.repeatMs, minRepeatMs)
+  const loudAt = Math.min(...[...about.filter(({ isOpen }) => isOpen), ...joined].map((item) => item.quietUntil ?? now))
+  if (loudAt === Number.POSITIVE_INFINITY) return nothing
+  const repeatAt = Math.max(loudAt, told.createdAt + Math.max(listener.repeatMs, minRepeatMs))
   if (repeatAt > now) return { ...nothing, dueAt: repeatAt }
   const after = now + Math.max(listener.repeatMs, minRepeatMs)
   // A receiver that is down gets one message when it is back.

@@ -5,6 +5,7 @@ import type { Instant } from '../time.ts'
 export const numberedTables = [
   'organisations',
   'api_keys',
+  'people',
   'prompts',
   'history_entries',
   'signals',
@@ -15,6 +16,9 @@ export const numberedTables = [
   'alerts',
   'notices',
   'alert_deliveries',
+  'sources',
+  'proposals',
+  'regression_steps',
   'audit',
 ] as const
 

@@ -4,6 +4,7 @@ import type { DeliveryOutcome } from '../repositories/delivery.ts'
 import type { Lease } from '../repositories/lease.ts'
 import type { Repository } from '../repositories/repository.ts'
 import type { Instant } from '../time.ts'
+import type { TrialLabel } from '../trials/label.ts'
 import type { DerivedEntry } from './derivation.ts'
 import type { Edit } from './edit.ts'
 import type { HiddenStatus } from './hidden-characters.ts'
@@ -32,6 +33,8 @@ export interface Findings {
   entries?: EntryChanges
   /** Deployments that the forge reported. */
   deployments?: { deployment: NewDeployment; receivedAt: Instant }[]
+  /** Labels of pull requests that ask for a trial, or no longer do. */
+  labels?: TrialLabel[]
   /** The default branch was rewritten: known commits left it, or came back at another position. */
   rewritten?: boolean
   deliveries?: DeliveryOutcome[]

@@ -4,13 +4,17 @@ import { type PageRequest, pageOffset } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import type { VersionTally } from '../signals/signal.ts'
 import type { Tally } from '../signals/tally.ts'
+import type { TelemetryStore } from '../telemetry/telemetry.ts'
 import type { Instant } from '../time.ts'
+import type { Trial } from '../trials/trial.ts'
 import { type JudgedChange, type JudgeStores, judgeChanges } from './judged-changes.ts'
 import { type LiveSource, type LiveWindow, liveFrom, liveUntil } from './live/live-window.ts'
 import type { Moment } from './live/moment.ts'
 import { type Drift, defaultDrift } from './model/drift.ts'
 import { rateOf, type Verdict } from './model/verdict.ts'
-import { unknownVersionsOf, type VoteStores, voteHistoryOf } from './reading/vote-history.ts'
+import { type ChangeExposures, exposuresOf } from './reading/exposures.ts'
+import { judgeScoresOf, type ScoresOfChange } from './reading/judge-scores.ts'
+import { unknownVersionsOf, type VoteHistory, type VoteStores, voteHistoryOf } from './reading/vote-history.ts'
 import type { AttributedBy } from './reading/window-sums.ts'
 import { type SegmentedImpact, segmentsOfChanges } from './segment-impact.ts'
 
@@ -34,6 +38,10 @@ export interface Impact {
   attributedBy: AttributedBy
   /** Of the signals in `after`, those without a version that came while another version was live too. */
   unattributed: number
+  /** How often both versions were called; null if no span has told. */
+  exposures: ChangeExposures | null
+  /** Scores of judges, which are in no other figure. */
+  evaluations: ScoresOfChange[]
   /** How many independent signals those of both sides are worth. */
   effectiveSignals: number
   /** Null if either side has no signals. */
@@ -45,11 +53,14 @@ export interface Impact {
   isFirst: boolean
   /** The change in each segment, if that was asked for and there is a change before it. */
   segments: SegmentedImpact | null
+  /** The trial that it had before it was merged, if `withTrials` found one. */
+  trial: Trial | null
 }
 
 export interface ImpactStores extends VoteStores, JudgeStores {
   signals: JudgeStores['signals']
   history: Pick<HistoryStore, 'landedChanges' | 'entries'>
+  telemetry: JudgeStores['telemetry'] & Pick<TelemetryStore, 'exposures' | 'scores'>
 }
 
 export interface Impacts {
@@ -80,18 +91,19 @@ export async function impactOf(
     unknownVersionsOf(stores, history),
   ])
   const segments = by === null ? null : await segmentsOfChanges(stores.signals, history, judged, by, drift)
+  const told = await telemetryOf(stores, history, judged)
   const entryOf = new Map(entries.map((entry) => [entry.id, entry]))
   return {
     impacts: judged.flatMap((change, i) => {
       const entry = entryOf.get(change.period.change.id)
-      return entry === undefined ? [] : [{ ...toImpact(entry, change), segments: segments?.[i] ?? null }]
+      return entry === undefined ? [] : [{ ...toImpact(entry, change, told[i]), segments: segments?.[i] ?? null }]
     }),
     totalCount: history.periods.length,
     unknownVersions,
   }
 }
 
-export function toImpact(entry: HistoryEntry, judged: JudgedChange): Impact {
+export function toImpact(entry: HistoryEntry, judged: JudgedChange, told: TelemetryOfChange = nothingTold): Impact {
   const { period, before, after, difference, attributedBy, unattributed, effectiveSignals, verdict, explanation } =
     judged
   return {
@@ -104,6 +116,7 @@ export function toImpact(entry: HistoryEntry, judged: JudgedChange): Impact {
     after: rated(after),
     attributedBy,
     unattributed,
+    ...told,
     effectiveSignals,
     difference: difference?.difference ?? null,
     interval: difference?.interval ?? null,
@@ -111,7 +124,25 @@ export function toImpact(entry: HistoryEntry, judged: JudgedChange): Impact {
     explanation,
     isFirst: period.earlier === null,
     segments: null,
+    trial: null,
   }
+}
+
+/** What OpenTelemetry tells about a change. No verdict depends on it. */
+export type TelemetryOfChange = Pick<Impact, 'exposures' | 'evaluations'>
+
+const nothingTold: TelemetryOfChange = { exposures: null, evaluations: [] }
+
+export async function telemetryOf(
+  stores: Pick<ImpactStores, 'telemetry' | 'deployments'>,
+  history: VoteHistory,
+  judged: readonly JudgedChange[],
+): Promise<TelemetryOfChange[]> {
+  const [exposures, scores] = await Promise.all([
+    exposuresOf(stores, history, judged),
+    judgeScoresOf(stores, history, judged),
+  ])
+  return judged.map((_, i) => ({ exposures: exposures[i] ?? null, evaluations: scores[i] ?? [] }))
 }
 
 export function rated(tally: Tally): RatedTally {

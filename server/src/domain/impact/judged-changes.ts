@@ -1,6 +1,8 @@
 import type { SharedShift, ShiftStore } from '../shifts/shift.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
+import { type ModelChange, modelChangesOf } from '../telemetry/model-changes.ts'
+import type { TelemetryStore } from '../telemetry/telemetry.ts'
 import { createTurns, hourStart, nextTurn } from '../time.ts'
 import { type LivePeriod, liveFrom } from './live/live-window.ts'
 import { type Drift, defaultDrift } from './model/drift.ts'
@@ -11,7 +13,7 @@ import { type Past, pastOf } from './model/past.ts'
 import { evidenceOf } from './model/remembered-evidence.ts'
 import { type AudienceStores, audienceOf, type DifferingChange } from './reading/audience.ts'
 import { type Side, withSingleVotes } from './reading/short-windows.ts'
-import { type VoteHistory, type VoteStores, voteWindowOf } from './reading/vote-history.ts'
+import { endOfHours, type VoteHistory, type VoteStores, voteWindowOf } from './reading/vote-history.ts'
 import {
   type AttributedBy,
   type Sums,
@@ -37,6 +39,7 @@ export interface JudgeStores {
   signals: VoteStores['signals'] & VoteStore
   segments: AudienceStores['segments']
   shifts: Pick<ShiftStore, 'shared'>
+  telemetry: Pick<TelemetryStore, 'modelHours'>
 }
 
 /** A change to judge. */
@@ -142,15 +145,18 @@ async function judgeDifferences(
     return [{ i, history, before: earlier, after: period, votes, drift }]
   })
   if (differing.length === 0) return judgements
-  const [audiences, shared] = await Promise.all([
+  const [audiences, shared, models] = await Promise.all([
     audienceOf(stores, differing, maxVotes),
     sharedShifts(stores, differing),
+    modelChanges(stores, differing),
   ])
-  for (const [at, { i, history, after }] of differing.entries()) {
+  for (const [at, { i, history, before, after }] of differing.entries()) {
     const segments = audiences[at] ?? []
     const sharedWith = sharedAt(shared.get(history.prompt.id) ?? [], history, after)
-    if (segments.length > 0 || sharedWith > 0) {
-      judgements[i] = judge({ ...(findings[i] as Findings), segments, sharedWith })
+    const ofModel = (models.get(history) ?? []).filter(({ at }) => at >= liveFrom(before))
+    if (segments.length > 0 || sharedWith > 0 || ofModel.length > 0) {
+      const circumstances = { segments, sharedWith, models: ofModel, liveFrom: liveFrom(after) }
+      judgements[i] = judge({ ...(findings[i] as Findings), ...circumstances })
     }
   }
   return judgements
@@ -164,6 +170,22 @@ function sharedShifts(
   return shifts.shared(
     prompts[0]?.organisationId ?? 0,
     prompts.map(({ id }) => id),
+  )
+}
+
+/** When the models of these prompts changed. */
+async function modelChanges(
+  { telemetry }: Pick<JudgeStores, 'telemetry'>,
+  differing: readonly DifferingChange[],
+): Promise<Map<VoteHistory, ModelChange[]>> {
+  const histories = [...new Set(differing.map(({ history }) => history))]
+  return new Map(
+    await Promise.all(
+      histories.map(async (history) => {
+        const hours = await telemetry.modelHours(history.prompt, endOfHours(history.moment))
+        return [history, modelChangesOf(hours)] as const
+      }),
+    ),
   )
 }
 

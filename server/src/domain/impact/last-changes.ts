@@ -17,6 +17,7 @@ export interface LastChangeStores {
   signals: JudgeStores['signals'] & Pick<SignalStore, 'hourlySumsAround' | 'versionedPrompts'>
   segments: JudgeStores['segments']
   shifts: JudgeStores['shifts']
+  telemetry: JudgeStores['telemetry']
   deployments: Pick<DeploymentStore, 'line' | 'promptLine' | 'places' | 'placesFrom' | 'deployedPrompts'>
 }
 

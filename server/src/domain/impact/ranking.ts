@@ -33,7 +33,7 @@ export function rankingOf(history: VoteHistory, judged: readonly JudgedChange[],
   }
 }
 
-function recentTally({ hours }: VoteHistory, now: Instant): Tally {
+export function recentTally({ hours }: VoteHistory, now: Instant): Tally {
   const since = overviewStart(now)
   const tally = { ...emptyTally }
   for (let i = hours.start.length - 1; i >= 0 && (hours.start[i] as number) >= since; i--) {

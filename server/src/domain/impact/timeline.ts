@@ -4,12 +4,14 @@ import type { PullSpan } from '../history/pull-span.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import type { VersionTally } from '../signals/signal.ts'
+import { type ModelChange, modelChangesOf } from '../telemetry/model-changes.ts'
+import type { TelemetryStore } from '../telemetry/telemetry.ts'
 import type { Instant } from '../time.ts'
-import { type Impact, toImpact } from './impact.ts'
+import { type Impact, type TelemetryOfChange, telemetryOf, toImpact } from './impact.ts'
 import { type JudgedChange, type JudgeStores, judgeChanges } from './judged-changes.ts'
 import type { Moment } from './live/moment.ts'
 import { type Drift, defaultDrift } from './model/drift.ts'
-import { unknownVersionsOf, type VoteStores, voteHistoryOf } from './reading/vote-history.ts'
+import { endOfHours, unknownVersionsOf, type VoteStores, voteHistoryOf } from './reading/vote-history.ts'
 import { segmentsOfChanges } from './segment-impact.ts'
 
 /** A history entry with its impact. `impact` is null if the change did not go live. */
@@ -21,6 +23,8 @@ export interface TimelineEntry {
 }
 
 export interface Timeline {
+  /** Null unless they were asked for. */
+  modelChanges: ModelChange[] | null
   entries: TimelineEntry[]
   totalCount: number
   /** Signals that name a version which is none of the prompt's changes. They count for no change. */
@@ -29,6 +33,7 @@ export interface Timeline {
 
 interface ImpactStores extends VoteStores, JudgeStores {
   signals: JudgeStores['signals']
+  telemetry: JudgeStores['telemetry'] & Pick<TelemetryStore, 'exposures' | 'scores'>
 }
 
 export interface TimelineStores extends ImpactStores {
@@ -47,6 +52,7 @@ export async function timelineOf(
   request: PageRequest,
   moment: Moment,
   drift?: Readonly<Drift>,
+  { withModels = false } = {},
 ): Promise<Timeline> {
   const [history, { entries, totalCount }] = await Promise.all([
     voteHistoryOf(stores, prompt, moment),
@@ -58,7 +64,9 @@ export async function timelineOf(
     unknownVersionsOf(stores, history),
     stores.history.pullSpans(prompt, entries, knownUntil(moment)),
   ])
-  return { entries: toTimelineEntries(entries, pulls, judged), totalCount, unknownVersions }
+  const told = await telemetryOf(stores, history, judged)
+  const modelChanges = withModels ? modelChangesOf(await stores.telemetry.modelHours(prompt, endOfHours(moment))) : null
+  return { entries: toTimelineEntries(entries, pulls, judged, told), totalCount, unknownVersions, modelChanges }
 }
 
 /**
@@ -83,18 +91,22 @@ export async function timelineEntryOf(
   if (period === undefined) return { entry, pull, impact: null }
   const judged = await judgeChanges(stores, history, [period], drift)
   const segments = by === null ? [] : await segmentsOfChanges(stores.signals, history, judged, by, drift)
-  return { entry, pull, impact: { ...toImpact(entry, judged[0] as JudgedChange), segments: segments[0] ?? null } }
+  const [told] = await telemetryOf(stores, history, judged)
+  const impact = toImpact(entry, judged[0] as JudgedChange, told)
+  return { entry, pull, impact: { ...impact, segments: segments[0] ?? null } }
 }
 
 export function toTimelineEntries(
   entries: EntryDetails[],
   pulls: (PullSpan | null)[],
   judged: JudgedChange[],
+  told: TelemetryOfChange[] = [],
 ): TimelineEntry[] {
-  const judgedById = new Map(judged.map((change) => [change.period.change.id, change]))
+  const placeOf = new Map(judged.map((change, place) => [change.period.change.id, place]))
   return entries.map((entry, i) => {
-    const change = judgedById.get(entry.id)
-    return { entry, pull: pulls[i] ?? null, impact: change === undefined ? null : toImpact(entry, change) }
+    const place = placeOf.get(entry.id)
+    const impact = place === undefined ? null : toImpact(entry, judged[place] as JudgedChange, told[place])
+    return { entry, pull: pulls[i] ?? null, impact }
   })
 }
 

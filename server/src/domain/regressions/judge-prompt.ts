@@ -6,10 +6,12 @@ import type { Drift } from '../impact/model/drift.ts'
 import type { DriftStore } from '../impact/model/drift-store.ts'
 import { likelihoodOfDrift } from '../impact/model/evidence.ts'
 import type { LearnedDrift } from '../impact/model/learned-drift.ts'
+import type { Reason } from '../impact/model/unexplained.ts'
 import { rateOf } from '../impact/model/verdict.ts'
 import { type RankingStore, rankingOf } from '../impact/ranking.ts'
 import { type VoteHistory, type VoteStores, voteHistoryOf } from '../impact/reading/vote-history.ts'
 import type { Prompt } from '../prompt.ts'
+import type { ProposalStore } from '../proposals/proposal.ts'
 import { cutVotes, findShifts, type JudgedCauses, type MovingChange } from '../shifts/find-shifts.ts'
 import type { ShiftStore, StoredShift } from '../shifts/shift.ts'
 import { storeShifts } from '../shifts/store-shifts.ts'
@@ -26,6 +28,7 @@ export interface JudgingStores extends VoteStores, JudgeStores {
   rankings: RankingStore
   shifts: ShiftStore
   regressions: RegressionStore
+  proposals: Pick<ProposalStore, 'pullsOf'>
 }
 
 export interface JudgedPrompt {
@@ -97,9 +100,15 @@ function causesOf(judged: JudgedChange[], regressions: Regression[]): JudgedCaus
       moving.push({ period, rateBefore, rateAfter })
     } else if (regression !== undefined && findWithdrawal(change, regression) === null) {
       moving.push({ period, rateBefore: regression.rateBefore, rateAfter: regression.rateAfter })
-    } else if (reason?.kind === 'elsewhere' || reason?.kind === 'audience') acquitted.add(period.change.id)
+    } else if (isElsewhere(reason)) acquitted.add(period.change.id)
   }
   return { moving, acquitted }
+}
+
+/** Whether something else than the change moved the rate. */
+function isElsewhere(reason: Reason | null): boolean {
+  if (reason?.kind === 'model') return !reason.together
+  return reason?.kind === 'elsewhere' || reason?.kind === 'audience'
 }
 
 async function storeRegressions(

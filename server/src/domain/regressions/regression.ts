@@ -5,6 +5,7 @@ import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import { isLongerThan, validUnicode } from '../text.ts'
 import type { Instant } from '../time.ts'
+import type { Triage, TriageStep } from './triage.ts'
 
 export const regressionStates = ['open', 'repaired', 'withdrawn', 'dismissed'] as const
 
@@ -55,6 +56,12 @@ export interface Regression extends RegressionFigures {
   /** The name of the key that dismissed it. */
   dismissedBy: string | null
   note: string | null
+  /** The email address of the person who takes care of it; null for the author of the change. */
+  owner: string | null
+  acknowledgedAt: Instant | null
+  /** The name of a key. */
+  acknowledgedBy: string | null
+  snoozedUntil: Instant | null
 }
 
 export interface ListedRegression extends Regression {
@@ -74,6 +81,8 @@ export interface RegressionOrder {
 /** A null field matches every regression. */
 export interface RegressionFilter {
   state: RegressionState | null
+  /** An email address, in any case. */
+  owner?: string | null
   promptIds: number[] | null
 }
 
@@ -107,6 +116,16 @@ export interface RegressionStore {
   moveTo(prompt: Prompt, id: number, entryId: number): Promise<void>
   /** An open regression becomes dismissed, with an entry in the audit log. A dismissed one stays as it is. */
   dismiss(prompt: Prompt, id: number, note: string, at: Instant, by: NonNullable<Actor>): Promise<Dismissal>
+  /** Stores what people do about an open regression, with an entry in the audit log. Null if there is none, `closed` if it is over. */
+  triage(
+    prompt: Prompt,
+    id: number,
+    triage: Triage,
+    at: Instant,
+    by: NonNullable<Actor>,
+  ): Promise<ListedRegression | 'closed' | null>
+  /** What people did about it, the oldest first, up to 500. */
+  steps(organisationId: number, id: number): Promise<TriageStep[]>
   /** The regressions of existing prompts. Those that are equal come in the order of their IDs. */
   page(
     organisationId: number,

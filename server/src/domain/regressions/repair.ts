@@ -5,10 +5,12 @@ import type { LivePeriod } from '../impact/live/live-window.ts'
 import type { Drift } from '../impact/model/drift.ts'
 import { notableDifference } from '../impact/model/verdict.ts'
 import type { VoteHistory } from '../impact/reading/vote-history.ts'
+import type { ProposalStore } from '../proposals/proposal.ts'
 import type { Regression, Repair } from './regression.ts'
 
 export interface RepairStores extends JudgeStores {
   history: Pick<HistoryStore, 'entries'>
+  proposals: Pick<ProposalStore, 'pullsOf'>
 }
 
 export interface FoundRepair {
@@ -96,7 +98,14 @@ async function findRevert(
   const entries = await stores.history.entries(prompt.organisationId, ids)
   const entryOf = new Map(entries.map((entry): [number, EntryDetails] => [entry.id, entry]))
   const text = entryOf.get(change.id)?.beforeBlob ?? null
-  if (text === null) return null
-  const reverted = later.find((period) => entryOf.get(period.change.id)?.afterBlob === text)
+  const proposed = await stores.proposals.pullsOf(prompt, change.id)
+  const reverted = later.find((period) => {
+    const entry = entryOf.get(period.change.id)
+    // A proposal keeps what others changed since, so the text can be another one than before.
+    const isProposed = proposed.some(
+      ({ repositoryId, prNumber }) => entry?.repositoryId === repositoryId && entry.prNumber === prNumber,
+    )
+    return isProposed || (text !== null && entry?.afterBlob === text)
+  })
   return reverted === undefined ? null : { entryId: reverted.change.id }
 }

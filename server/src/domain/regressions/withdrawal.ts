@@ -24,7 +24,8 @@ function isAgainst(judged: JudgedChange, figures: RegressionFigures): boolean {
   const { verdict, reason, evidence } = judged
   if (verdict === 'worse') return false
   if (verdict === 'better' || reason?.kind === 'shared' || reason?.kind === 'audience') return true
-  if (reason?.kind === 'elsewhere') return reason.lead >= minLead
+  if (reason?.kind === 'model' && reason.together) return true
+  if (reason?.kind === 'elsewhere' || reason?.kind === 'model') return reason.lead >= minLead
   // Votes were deleted, or count for another change now.
   if (evidence === null) return true
   return evidence < 0 && !hasSameRates(judged, figures)

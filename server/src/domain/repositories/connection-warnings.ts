@@ -5,20 +5,23 @@ import type { Repository } from './repository.ts'
 import { repositoryIdentity, repositoryPlace } from './repository-identity.ts'
 import { isPlainHttpUrl } from './repository-url.ts'
 
-type ConnectionFacts = Pick<Repository, 'forge' | 'url' | 'path' | 'sealedToken' | 'reportsOnPulls'> & {
+type ConnectionFacts = Pick<
+  Repository,
+  'forge' | 'url' | 'path' | 'sealedToken' | 'reportsOnPulls' | 'opensIssues' | 'briefsPulls'
+> & {
   id: number | null
 }
 
 /** Probable mistakes that may be intended, so they do not reject the connection. `others` are the repositories of the organisation. */
 export function connectionWarnings(connection: ConnectionFacts, others: Repository[]): string[] {
-  const { id, forge, url, sealedToken, reportsOnPulls } = connection
+  const { id, forge, url, sealedToken } = connection
   const connected = others.filter((other) => other.id !== id && other.disconnectedAt === null)
   return [
     forgeWarning(forge, url),
     sealedToken !== null && isPlainHttpUrl(url)
       ? 'The token is sent over plain http: anyone on the way to the server can read it.'
       : null,
-    reportsOnPulls ? missingReportToken(connection) : null,
+    missingReportToken(connection),
     ...connected.map((other) => overlapWarning(connection, other)),
   ].filter((warning) => warning !== null)
 }

@@ -10,22 +10,58 @@ const scopes: Record<ForgeName, string> = {
   bitbucket: 'the scopes pullrequest:write and repository:write',
 }
 
+/** What a token needs to propose reverts, in the words of each forge. */
+const proposalScopesOf: Record<ForgeName, string> = {
+  github: 'read and write access to Contents and Pull requests (a classic token: the scope repo)',
+  gitlab: 'the scopes api and write_repository, and the role Developer',
+  gitea: 'the scope write:repository, and write access to the repository',
+  forgejo: 'the scope write:repository, and write access to the repository',
+  bitbucket: 'the scopes repository:write and pullrequest:write',
+}
+
+/** What a token needs to open issues, in the words of each forge. */
+const issueScopesOf: Record<ForgeName, string> = {
+  github: 'read and write access to Issues (a classic token: the scope repo)',
+  gitlab: 'the scope api and the role Reporter',
+  gitea: 'the scope write:issue',
+  forgejo: 'the scope write:issue',
+  bitbucket: 'nothing: issues on Bitbucket are not supported',
+}
+
+export function issueScopes(forge: ForgeName): string {
+  return issueScopesOf[forge]
+}
+
+export function proposalScopes(forge: ForgeName): string {
+  return proposalScopesOf[forge]
+}
+
 export function reportScopes(forge: ForgeName): string {
   return scopes[forge]
 }
 
 type TokenFacts = Pick<Repository, 'forge' | 'url' | 'sealedToken'>
 
-/** Why the repository cannot be reported on without trying. Null if it has a token. */
-export function missingReportToken({ forge, url, sealedToken }: TokenFacts): string | null {
-  if (sealedToken !== null) return null
-  const how = isHttpUrl(url) ? 'Set one' : 'A deploy key is not enough: connect the repository by https:// with one'
-  return `Reports on pull requests need a token with ${scopes[forge]}. ${how}.`
+/** Why the repository cannot be reported on without trying. Null if it can, or is not to be. */
+export function missingReportToken(
+  repository: TokenFacts & Pick<Repository, 'reportsOnPulls' | 'opensIssues' | 'briefsPulls'>,
+): string | null {
+  const { forge, reportsOnPulls, opensIssues, briefsPulls } = repository
+  if (reportsOnPulls) return missingToken(repository, 'Reports on pull requests need', scopes[forge])
+  if (briefsPulls) return missingToken(repository, 'Briefings need', scopes[forge])
+  return opensIssues ? missingToken(repository, 'Issues need', issueScopesOf[forge]) : null
 }
 
-/** Why reports on pull requests fail. Null if they succeed, or are off. */
+/** Why the API of the forge cannot be used. `needs` starts the sentence. */
+export function missingToken({ url, sealedToken }: TokenFacts, needs: string, scopes: string): string | null {
+  if (sealedToken !== null) return null
+  const how = isHttpUrl(url) ? 'Set one' : 'A deploy key is not enough: connect the repository by https:// with one'
+  return `${needs} a token with ${scopes}. ${how}.`
+}
+
+/** Why comments on pull requests or issues fail. Null if they succeed, or are off. */
 export function reportProblem(repository: Repository): string | null {
-  const { reportsOnPulls, disconnectedAt, reportError } = repository
-  if (!reportsOnPulls || disconnectedAt !== null) return null
+  const { reportsOnPulls, opensIssues, briefsPulls, disconnectedAt, reportError } = repository
+  if (!(reportsOnPulls || opensIssues || briefsPulls) || disconnectedAt !== null) return null
   return missingReportToken(repository) ?? reportError
 }

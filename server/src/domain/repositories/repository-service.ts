@@ -2,6 +2,7 @@ import type { Actor } from '../access/audit.ts'
 import { DomainError } from '../errors.ts'
 import type { EntryDetails } from '../history/entry.ts'
 import type { Prompt } from '../prompt.ts'
+import type { ProposalFiles, ProposalMode } from '../proposals/proposal.ts'
 import type { Excerpt } from '../texts/phrase.ts'
 import type { Instant } from '../time.ts'
 import type { Delivery } from './delivery.ts'
@@ -31,10 +32,16 @@ export interface RepositoryService {
   earliestText(prompt: Prompt, at: Instant): Promise<EarliestText | null>
   /** Looks for a phrase in these blobs, in order, for about `maxMs`, and at least in one of them. */
   searchTexts(repositoryId: number, blobs: string[], phrase: string, maxMs: number): Promise<FoundTexts>
-  /** The texts of these blobs that git has. */
+  /** The texts of these blobs, as far as the mirror on this machine has them. */
   texts(repositoryId: number, blobs: string[], maxBytes: number): Promise<BlobTexts>
-  /** What a pull request, by its number, or a commit would change. `closed` if the pull request is merged or closed. */
-  candidate(repositoryId: number, pullOrCommit: number | string): Promise<Candidate | 'unknown' | 'closed'>
+  /** Has the mirror on this machine contain what is live, if the remote responds in time. */
+  fetchLiveTexts(repositoryId: number, timeoutMs: number): Promise<void>
+  /** What a pull request, by its number, or a commit, by its full hash, would change. */
+  candidate(repositoryId: number, pullOrCommit: number | string): Promise<Candidate | NoCandidate>
+  /** Pushes a branch that takes a change back, and nothing else. */
+  pushUndo(request: UndoRequest): Promise<UndoResult>
+  /** The git commands with which a person takes a change back. */
+  undoCommands(request: Pick<UndoRequest, 'entry' | 'promptPath' | 'files' | 'branch'>): Promise<string[]>
   /** Stores counts of rejected webhook requests that are still only in memory. */
   flush(): Promise<void>
 }
@@ -173,7 +180,43 @@ export interface Candidate {
   changed: string[]
   /** Whether the default branch has the commit. */
   isMerged: boolean
+  /** Whether a branch of the repository ends with it. The branches of forks are not the repository's. */
+  isOwnBranch: boolean
 }
+
+/** Why there is no candidate: the repository does not have it, the pull request is merged or closed, or git failed. */
+export type NoCandidate = 'unknown' | 'closed' | { unreadable: string }
+
+/** Which change to take back, and how. */
+export interface UndoRequest {
+  entry: EntryDetails
+  /** Where the prompt's file is now. */
+  promptPath: string
+  mode: ProposalMode
+  files: ProposalFiles
+  /** The branch to create. */
+  branch: string
+  message: string
+  person: { name: string; email: string }
+  /** The date of the commit. */
+  at: Instant
+}
+
+export type UndoResult =
+  | { kind: 'pushed' }
+  /** The branch exists: an earlier attempt pushed it. */
+  | { kind: 'exists' }
+  /** Later changes touch the same lines of these files. */
+  | { kind: 'overlap'; paths: string[] }
+  /** The default branch does not have the change any more. */
+  | { kind: 'undone' }
+  /** The change has more files than we take back. */
+  | { kind: 'too_large' }
+  /** The token or deploy key may not push. */
+  | { kind: 'denied' }
+  /** A rule of the repository protects branches of this name. */
+  | { kind: 'protected' }
+  | { kind: 'failed'; reason: string }
 
 export interface BlobTexts {
   texts: Map<string, string>

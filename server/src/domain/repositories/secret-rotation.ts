@@ -36,6 +36,7 @@ export interface Reencryption {
 export function placeOf({ table, place, column }: Omit<PlacedSecret, 'sealed'>): SecretPlace {
   const kind = (sealedColumns[table] as Record<string, SecretPlace['kind']>)[column]
   if (table === 'alerts') return { alertId: place, kind } as SecretPlace
+  if (table === 'sources') return { sourceId: place, kind } as SecretPlace
   return (table === 'api_keys' ? { signingId: place, kind } : { hookId: place, kind }) as SecretPlace
 }
 

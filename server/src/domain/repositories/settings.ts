@@ -6,6 +6,12 @@ export interface RepositorySettings {
   productionEnvironments: string[] | null
   /** Whether regressions are told on pull requests and merged commits, with the token. */
   reportsOnPulls: boolean
+  /** Whether a revert is proposed by itself, once people are told about a regression. */
+  proposesReverts: boolean
+  /** Whether an issue is opened for a change that made prompts worse, with the token, and closed when that is over. */
+  opensIssues: boolean
+  /** Whether open pull requests that change prompts get a comment for their reviewers, with the token. */
+  briefsPulls: boolean
 }
 
 /** Undefined keeps the current value, or the initial one. */
@@ -52,6 +58,9 @@ function list(name: string, check: (value: string[] | null) => string[] | null):
 const settings: { [Name in keyof RepositorySettings]: Setting<RepositorySettings[Name]> } = {
   productionEnvironments: list('production_environments', validProductionEnvironments),
   reportsOnPulls: flag('reports_on_pulls'),
+  proposesReverts: flag('proposes_reverts'),
+  opensIssues: flag('opens_issues'),
+  briefsPulls: flag('briefs_pulls'),
 }
 
 const entries = Object.entries(settings) as [keyof RepositorySettings, Setting<unknown>][]

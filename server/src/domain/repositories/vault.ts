@@ -12,20 +12,24 @@ export interface Vault {
 
 /**
  * Where a secret is stored. It is part of what is authenticated: a value copied to another row, or to a column of another kind,
- * cannot be decrypted. The hook ID of a repository, the public ID of an alert and the ID of a signing key identify the row, because
- * they are known before the row is stored and do not change when an organisation moves to another database. The hook ID is null
+ * cannot be decrypted. The hook ID of a repository, the public IDs of alerts and sources and the ID of a signing key identify the row,
+ * because they are known before the row is stored and do not change when an organisation moves to another database. The hook ID is null
  * for a secret of the organisation itself, which has no such ID.
  */
 export type SecretPlace =
   | { hookId: string | null; kind: SecretKind }
   | { alertId: string; kind: AlertSecretKind }
   | { signingId: string; kind: SigningSecretKind }
+  | { sourceId: string; kind: SourceSecretKind }
+  | { purpose: 'state' | 'link'; kind: 'sign_in' }
 
 export type SecretKind = 'token' | 'ssh_key' | 'webhook_secret' | 'voter_key'
 
 export type AlertSecretKind = 'alert_target' | 'alert_secret'
 
 export type SigningSecretKind = 'signing_key'
+
+export type SourceSecretKind = 'source_secret'
 
 /**
  * The columns with secrets, by table. The current and the previous secret are of one kind, because a rotation moves one value to
@@ -41,6 +45,7 @@ export const sealedColumns = {
   organisations: { sealed_voter_key: 'voter_key' },
   alerts: { sealed_target: 'alert_target', sealed_secret: 'alert_secret', sealed_old_secret: 'alert_secret' },
   api_keys: { sealed_secret: 'signing_key' },
+  sources: { sealed_secret: 'source_secret' },
 } as const satisfies Record<string, Record<string, SecretPlace['kind']>>
 
 export type SealedTable = keyof typeof sealedColumns
@@ -57,6 +62,7 @@ export const placeColumns = {
   organisations: null,
   alerts: 'public_id',
   api_keys: 'signing_id',
+  sources: 'public_id',
 } as const satisfies Record<SealedTable, string | null>
 
 const algorithm = 'aes-256-gcm'
@@ -93,7 +99,7 @@ export function createVault(current: Buffer, old: Buffer[] = []): Vault {
         return open(key, sealed.slice(prefix.length), authenticated(place))
       } catch {
         throw new Error(
-          'Cannot decrypt a stored secret: it is damaged, or belongs to another repository, alert, key or column',
+          'Cannot decrypt a stored secret: it is damaged, or belongs to another repository, alert, source, key or column',
         )
       }
     },
@@ -109,7 +115,9 @@ export function secretKeyId(key: Buffer): string {
 
 function authenticated(place: SecretPlace): Buffer {
   if ('alertId' in place) return Buffer.from(`alerts ${place.alertId} ${place.kind}`)
+  if ('purpose' in place) return Buffer.from(`${place.kind} ${place.purpose}`)
   if ('signingId' in place) return Buffer.from(`api_keys ${place.signingId} ${place.kind}`)
+  if ('sourceId' in place) return Buffer.from(`sources ${place.sourceId} ${place.kind}`)
   const { hookId, kind } = place
   return Buffer.from(hookId === null ? `organisations ${kind}` : `repositories ${hookId} ${kind}`)
 }

@@ -19,7 +19,7 @@ const monthsShown = 12
 
 export async function usageOf(
   organisations: OrganisationStore,
-  { organisationId, plan }: Access,
+  { organisationId, plan }: Pick<Access, 'organisationId' | 'plan'>,
   planLimits: PlanLimits,
   now: Instant,
 ): Promise<Usage> {

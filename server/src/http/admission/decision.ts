@@ -8,7 +8,10 @@ import { type Caller, emptyOccupancy, hasRoom, type Occupancy, type RequestKind,
 /** A request, with what it occupies. */
 export interface Visit {
   kind: RequestKind
+  /** Until the key is known, no more than what arrives before the body is read. */
   bodyBytes: number
+  /** How long the body is. */
+  announcedBytes: number
   /** Rejected while the server with the signals of the organisation is down. */
   changesSignals: boolean
   /** Accepted on a slot reserved for admins: rejected unless the key turns out to be one. */
@@ -81,18 +84,20 @@ export function createDecision({ refresh, signals }: Queues, limits: RequestLimi
     },
 
     byCaller(visit: Visit, access: Access, { organisation, used: ofKey }: Caller): Reason | null {
-      const { kind, bodyBytes } = visit
+      const { kind, bodyBytes, announcedBytes } = visit
       const isAdmin = access.role === 'admin'
       if (visit.adminsOnly && !isAdmin) return 'reads'
       if (waitsInVain(visit, access)) return 'stalled'
-      if (!hasRoom(organisation.used, isAdmin ? adminLimit : organisationLimit, kind, bodyBytes)) return 'organisation'
-      return hasRoom(ofKey, keyLimit, kind, bodyBytes) ? null : 'key'
+      if (!hasRoom(organisation.used, isAdmin ? adminLimit : organisationLimit, kind, announcedBytes))
+        return 'organisation'
+      if (!hasRoom(ofKey, keyLimit, kind, announcedBytes)) return 'key'
+      return used.bodyBytes - bodyBytes + announcedBytes <= capacity.bodyBytes ? null : 'bodies'
     },
   }
 }
 
 /** What a rejected caller is told. */
 export function callerError(reason: Reason): UnavailableError {
-  if (reason === 'reads') return overloaded
+  if (reason === 'reads' || reason === 'bodies') return overloaded
   return reason === 'stalled' ? signalsUnavailable : organisationOverloaded
 }

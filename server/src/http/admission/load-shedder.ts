@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Access } from '../../domain/access/api-key.ts'
@@ -41,6 +42,8 @@ export interface LoadShedder {
    * undefined if it may at once.
    */
   admit(request: FastifyRequest, reply: FastifyReply, access: Access): Promise<void> | undefined
+  /** Has a light request that turns out to cost more wait for its turn again, as a heavy one. */
+  becomeHeavy(request: FastifyRequest): Promise<void> | undefined
   /** Accepts a light request without hooks. Null if it has to be rejected. */
   tryAccept(kind: 'reads' | 'writes', bodyBytes: number): Visit | null
   /** Starts it once its key is known. False if it has to be rejected or to wait, which `admit` does. */
@@ -56,8 +59,17 @@ export interface LoadShedder {
   rejected(): Record<Reason, number>
 }
 
+/** A response that several clients of a key may be sent at the same time, such as a delivery document. */
+interface SharedResponse {
+  lane: Lane
+  keyId: number
+  readers: number
+}
+
 // The kernel takes over smaller responses, whether the client reads or not.
 const smallResponseBytes = 16 * 1024
+// A text takes up to four times its length until it is sent, which bytes do not.
+const bytesOfTextPerByte = 4
 const logEveryMs = 10_000
 
 export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Logger): LoadShedder {
@@ -66,6 +78,7 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
   const queue = createFairQueue(limits.organisationConcurrency)
   const callerOf = createCallers()
   const rejected = Object.fromEntries(reasons.map((reason) => [reason, 0])) as Record<Reason, number>
+  const shared = new Map<Buffer, SharedResponse>()
   let suppressed = 0
   let lastLoggedAt = Number.NEGATIVE_INFINITY
 
@@ -96,6 +109,8 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
   }
 
   function occupyFor(visit: Visit, caller: Caller): void {
+    used.bodyBytes += visit.announcedBytes - visit.bodyBytes
+    visit.bodyBytes = visit.announcedBytes
     occupy(caller.used, visit.kind, visit.bodyBytes)
     occupy(caller.organisation.used, visit.kind, visit.bodyBytes)
     visit.caller = caller
@@ -119,7 +134,7 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
     visit: Visit,
     { raw: request, server }: FastifyRequest,
     response: ServerResponse,
-    size: number,
+    payload: unknown,
   ): void {
     visit.isResponding = true
     leave(visit)
@@ -128,21 +143,35 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
       release(visit)
       return
     }
-    if (size === 0) {
+    if (largeSize(payload) === 0) {
       onResponseEnd(request, response, () => release(visit))
       return
     }
     const { socket } = request
-    const { keyId } = visit.caller
-    const lane = laneOf(visit)
-    queue.addUnread(lane, keyId, size, socket)
+    const removeUnread = addUnread(visit, payload as string | Buffer, socket)
     onResponseEnd(request, response, () => {
-      queue.removeUnread(lane, keyId, size, socket)
+      removeUnread()
       release(visit)
       if (socket.timeout !== unreadTimeoutMs) return
       if (socket.destroyed) countRejection('unread')
       else socket.setTimeout(server.server.timeout)
     })
+  }
+
+  /** Counts a large response until the returned function is called. Bytes that several clients are being sent count once. */
+  function addUnread(visit: Visit, payload: string | Buffer, socket: Socket): () => void {
+    const size = largeSize(payload)
+    const own = { lane: laneOf(visit), keyId: (visit.caller as Caller).keyId, readers: 0 }
+    const response = typeof payload === 'string' ? own : (shared.get(payload) ?? own)
+    if (typeof payload !== 'string') shared.set(payload, response)
+    const { lane, keyId } = response
+    queue.addUnread(lane, keyId, response.readers === 0 ? size : 0, socket)
+    response.readers++
+    return () => {
+      response.readers--
+      if (response.readers === 0 && typeof payload !== 'string') shared.delete(payload)
+      queue.removeUnread(lane, keyId, response.readers === 0 ? size : 0, socket)
+    }
   }
 
   return {
@@ -175,7 +204,7 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
       // onSend runs for every request, also after a disconnect. Node's response events do not.
       app.addHook('onSend', (request, reply, payload, done) => {
         const { visit } = request
-        if (visit !== null && !visit.isResponding) respond(visit, request, reply.raw, largeSize(payload))
+        if (visit !== null && !visit.isResponding) respond(visit, request, reply.raw, payload)
         drainBody(request, reply)
         done(null, payload)
       })
@@ -192,10 +221,18 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
       return enter(visit, request)
     },
 
+    becomeHeavy(request) {
+      const visit = request.visit as Visit
+      leave(visit)
+      visit.weight = heavyWeight
+      return enter(visit, request)
+    },
+
     tryAccept(kind, bodyBytes) {
       const visit: Visit = {
         kind,
         bodyBytes,
+        announcedBytes: bodyBytes,
         changesSignals: kind === 'writes',
         adminsOnly: false,
         weight: lightWeight,
@@ -239,14 +276,16 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
 function newVisit(request: FastifyRequest, limits: RequestLimits): Visit {
   const { config } = request.routeOptions
   const kind = kindOf(request)
-  const bodyBytes = kind === 'webhooks' ? 0 : bodyLength(request)
+  const announcedBytes = kind === 'webhooks' ? 0 : bodyLength(request)
   const weight = config.light || request.is404 ? lightWeight : heavyWeight
   return {
     kind,
-    bodyBytes,
+    // Node reads no further until the body is asked for. Strangers who announce much must not take the room of others.
+    bodyBytes: Math.min(announcedBytes, bodyLimit),
+    announcedBytes,
     changesSignals: config.changesSignals === true,
     adminsOnly: false,
-    weight: config.batch ? batchWeight(bodyBytes, limits) : weight,
+    weight: config.batch ? batchWeight(announcedBytes, limits) : weight,
     caller: null,
     isRunning: false,
     isResponding: false,
@@ -271,9 +310,11 @@ function kindOf({ method, routeOptions: { url = '' } }: FastifyRequest): Request
   return url.startsWith(mcpPath) ? 'reads' : 'writes'
 }
 
-/** The size of a response that takes memory until the client has read it; 0 if it is small, shared or a stream. */
+/** The size of a response that takes memory until the client has read it; 0 if it is small or a stream. */
 function largeSize(payload: unknown): number {
-  return typeof payload === 'string' && payload.length > smallResponseBytes ? Buffer.byteLength(payload) : 0
+  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return 0
+  if (payload.length <= smallResponseBytes) return 0
+  return typeof payload === 'string' ? Buffer.byteLength(payload) : payload.length / bytesOfTextPerByte
 }
 
 /** The client never sees it, but the request has to end. */

@@ -6,7 +6,7 @@ export function toAuditEntryBody({ id, seq, hash, at, actor, action, subject, de
   return {
     id,
     at: isoTime(at),
-    actor: actor && { key_id: actor.keyId, name: actor.name },
+    actor: actor && { key_id: actor.keyId, name: actor.name, person_id: actor.personId },
     action,
     subject,
     details,

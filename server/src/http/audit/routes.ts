@@ -26,13 +26,22 @@ function parseFilter(query: Query): AuditFilter {
   return {
     action: enumParameter(query, 'action', auditActions),
     actor: parseActor(lastValue(query.actor)),
+    person: parsePerson(lastValue(query.person)),
     since,
     until,
   }
 }
 
+const numericId = /^[1-9]\d{0,14}$/
+
 function parseActor(text: string | undefined): AuditFilter['actor'] {
   if (text === undefined || text === 'operator') return text ?? null
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw invalid('actor must be the ID of a key, or operator')
+  if (!numericId.test(text)) throw invalid('actor must be the ID of a key, or operator')
+  return Number(text)
+}
+
+function parsePerson(text: string | undefined): number | null {
+  if (text === undefined) return null
+  if (!numericId.test(text)) throw invalid('person must be the ID of a person')
   return Number(text)
 }

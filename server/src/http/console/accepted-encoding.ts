@@ -2,8 +2,11 @@ export const encodings = ['br', 'gzip'] as const
 
 export type Encoding = (typeof encodings)[number]
 
-/** The best encoding that an Accept-Encoding header allows, or null. */
-export function acceptedEncoding(header: string | string[] = ''): Encoding | null {
+/** The first of these encodings, best first, that an Accept-Encoding header allows, or null. */
+export function acceptedEncoding<Name extends string>(
+  header: string | string[] = '',
+  offered: readonly Name[],
+): Name | null {
   const weights = new Map(
     String(header)
       .toLowerCase()
@@ -13,5 +16,5 @@ export function acceptedEncoding(header: string | string[] = ''): Encoding | nul
         return [name, Number(weight.replace(/^q=/, ''))]
       }),
   )
-  return encodings.find((encoding) => (weights.get(encoding) ?? weights.get('*') ?? 0) > 0) ?? null
+  return offered.find((encoding) => (weights.get(encoding) ?? weights.get('*') ?? 0) > 0) ?? null
 }

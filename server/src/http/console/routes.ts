@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../errors.ts'
 import { pageHeaders, usePageHeaders } from '../security-headers.ts'
 import { sessionTokenIn } from '../sessions/cookie.ts'
-import { acceptedEncoding } from './accepted-encoding.ts'
+import { acceptedEncoding, encodings } from './accepted-encoding.ts'
 import type { ConsoleFile, createFileLookup } from './files.ts'
 
 /** Paths that serve the console's index.html, which then routes in the browser. */
@@ -20,10 +20,13 @@ export const pagePaths = [
   '/audit',
   '/settings',
   '/keys',
+  '/people',
   '/repositories',
   '/repositories/*',
   '/alerts',
   '/alerts/*',
+  '/sources',
+  '/sources/*',
 ]
 
 /** Paths of its files: hashed names under /assets, and an icon and the like next to index.html. */
@@ -120,7 +123,7 @@ export async function sendFile({ headers }: FastifyRequest, reply: FastifyReply,
   reply.header('Cache-Control', caching).header('ETag', etag)
   if (file.compressible) reply.header('Vary', 'Accept-Encoding')
   if (headers['if-none-match']?.includes(etag.replace('W/', ''))) return reply.status(304).send()
-  const encoding = file.compressible ? acceptedEncoding(headers['accept-encoding']) : null
+  const encoding = file.compressible ? acceptedEncoding(headers['accept-encoding'], encodings) : null
   const bytes = await file.bytes(encoding)
   if (encoding !== null) reply.header('Content-Encoding', encoding)
   return reply.type(file.type).send(bytes)

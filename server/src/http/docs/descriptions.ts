@@ -31,6 +31,10 @@ export const tags: Document['tags'] = [
     description: 'Pull requests that some users get before they are merged, and what they think of them.',
   },
   { name: 'Signals', description: "User feedback on a prompt's output: positive or negative." },
+  {
+    name: 'OpenTelemetry',
+    description: 'What OpenTelemetry exporters sent to `/v1/logs` and `/v1/traces`, and how evaluations are read.',
+  },
   { name: 'Impact', description: 'Which changes made user feedback better or worse.' },
   {
     name: 'Regressions',
@@ -39,9 +43,10 @@ export const tags: Document['tags'] = [
   { name: 'Alerts', description: 'Where people are told about regressions, and what was sent.' },
   { name: 'Organisation', description: 'Your organisation: its name, its plan and its limits.' },
   { name: 'Usage', description: "How much of the plan's monthly limit is used." },
+  { name: 'People', description: 'Who may sign in to the console, and with which role.' },
   { name: 'Keys', description: 'The API keys of your organisation.' },
   { name: 'Share links', description: 'Links that show one prompt to people without a key, until they expire.' },
-  { name: 'Sessions', description: 'Sign in to the console with a key.' },
+  { name: 'Sessions', description: 'Who is signed in to the console.' },
   { name: 'Repositories', description: 'Connected git repositories, and the webhook deliveries of their forges.' },
   {
     name: 'Events',
@@ -49,6 +54,10 @@ export const tags: Document['tags'] = [
       'The requests that alerts with the channel `webhook` send, as https://www.standardwebhooks.com defines them. Verify the ' +
       'signature with one of its libraries and the secret of the alert, respond with 2xx within 10 s, and ignore a `webhook-id` ' +
       'that you know already: a message is sent at least once. Further fields may be added.',
+  },
+  {
+    name: 'Sources',
+    description: 'Products that send feedback: their webhooks are recorded as signals.',
   },
   { name: 'Audit', description: 'Who changed what, and when.' },
   { name: 'Service', description: 'For operators. No key needed.' },
@@ -73,6 +82,18 @@ export const securitySchemes: Document['components']['securitySchemes'] = {
     'webhook-signature',
     "`v1,` and the HMAC-SHA256 of ID, timestamp and body, joined by dots, with the alert's secret. During a rotation there are two.",
   ),
+  source_signature: signature(
+    'X-Promptledger-Signature',
+    'The adapters `webhook`, `open-webui` and `librechat`: `sha256=` and the hexadecimal HMAC of the body with the secret of the source.',
+  ),
+  source_secret: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The adapters `langsmith` and `posthog`: the secret of the source.',
+  },
+  slack: signature('X-Slack-Signature', 'Slack: `v0=` and the HMAC of version, timestamp and body.'),
+  intercom: signature('X-Hub-Signature', 'Intercom: `sha1=` and the HMAC of the body.'),
+  zendesk: signature('X-Zendesk-Webhook-Signature', 'Zendesk: the HMAC of timestamp and body, in base64.'),
   bitbucket: signature('X-Hub-Signature', 'Bitbucket: `sha256=` and the HMAC of the body.'),
 }
 

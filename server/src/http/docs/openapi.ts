@@ -70,7 +70,7 @@ function byPathAndMethod(a: DeclaredOperation, b: DeclaredOperation): number {
 
 function operationOf(operation: DeclaredOperation, shared: Shared): Operation {
   const { id, path, summary, description, tag, roles, body, response } = operation
-  const needsKey = isApi(path) && operation.security?.length !== 0
+  const needsKey = isApi(path) && (operation.security?.includes('key') ?? true)
   const security = operation.security?.map((scheme) => ({ [scheme]: [] })) ?? (isApi(path) ? undefined : [])
   const parameters = parametersOf(operation)
   return {

@@ -5,7 +5,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { operations } from '../../../../contract/service.ts'
 import { referenceFolder } from '../../files.ts'
-import { acceptedEncoding, type Encoding } from '../console/accepted-encoding.ts'
+import { acceptedEncoding, type Encoding, encodings } from '../console/accepted-encoding.ts'
 import { lazy } from '../lazy.ts'
 import { route } from '../route.ts'
 import { usePageHeaders } from '../security-headers.ts'
@@ -81,7 +81,7 @@ const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 
 function send({ headers }: FastifyRequest, reply: FastifyReply, content: Content): FastifyReply {
   reply.header('Vary', 'Accept-Encoding')
-  const encoding = acceptedEncoding(headers['accept-encoding'])
+  const encoding = acceptedEncoding(headers['accept-encoding'], encodings)
   if (encoding === null) return reply.send(content.plain)
   return reply.header('Content-Encoding', encoding).send(content[encoding])
 }

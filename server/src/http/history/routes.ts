@@ -8,9 +8,10 @@ import { type LiveEnvironment, liveEnvironments } from '../../domain/impact/live
 import { matchesPromptGlob, type Prompt } from '../../domain/prompt.ts'
 import { firstCharacters } from '../../domain/text.ts'
 import { isoTime } from '../../domain/time.ts'
+import { trialsOfChanges } from '../../domain/trials/change-trials.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
-import { rounded } from '../impact/body.ts'
+import { rounded, toTrialOfChange } from '../impact/body.ts'
 import { idParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
 import { route } from '../route.ts'
 import { withoutAddresses } from '../shares/restricted.ts'
@@ -64,7 +65,7 @@ function historyEntryRoutes({ store, clock }: Context, reader: ContentsReader) {
       const isShared = request.access.shared !== undefined
       const contents = await reader.contents(request.prompt.organisationId, entry, reply)
       const hidden = toHiddenCharactersBody(entry, contents)
-      const trial = isShared ? null : await store.trials.ofChange(request.prompt, entry)
+      const [trial] = await trialsOfChanges(store, request.access, request.prompt, [entry])
       const details = {
         message: isShared ? withoutAddresses(message) : message,
         actor,
@@ -77,7 +78,7 @@ function historyEntryRoutes({ store, clock }: Context, reader: ContentsReader) {
         patch: contents.patch,
         hidden_characters: hidden,
         key_id: isShared ? null : keyId,
-        trial: trial && { id: trial.id, state: trial.state, verdict: trial.verdict },
+        trial: trial ? toTrialOfChange(trial) : null,
       }
       return { data: { ...toHistoryEntryBody(entry), ...details } }
     })

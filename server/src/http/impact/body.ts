@@ -1,6 +1,6 @@
 import type { EffectBody, LiveWindowBody, TimelineEntryBody, UnknownVersionsBody } from '../../../../contract/impact.ts'
 import type { PullStep } from '../../domain/history/pull-span.ts'
-import type { Impact } from '../../domain/impact/impact.ts'
+import { type Impact, rated } from '../../domain/impact/impact.ts'
 import type { LiveWindow } from '../../domain/impact/live/live-window.ts'
 import type { TimelineEntry } from '../../domain/impact/timeline.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
@@ -8,6 +8,7 @@ import { webUrlOf } from '../../domain/repositories/repository-url.ts'
 import type { VersionTally } from '../../domain/signals/signal.ts'
 import { sentVersion } from '../../domain/signals/version.ts'
 import { isoTime, timeOrNull } from '../../domain/time.ts'
+import type { Trial } from '../../domain/trials/trial.ts'
 import { forgeOf } from '../../forges/index.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
 import { toHiddenStatusBody } from '../history/hidden-characters.ts'
@@ -25,13 +26,24 @@ export function toEffectBody({ liveFrom, liveUntil, liveSource, windows, ...impa
     after,
     attributed_by: attributedBy,
     unattributed,
+    exposures: impact.exposures,
+    evaluations: impact.evaluations.map(({ name, before, after }) => ({
+      name,
+      before: rated(before),
+      after: rated(after),
+    })),
     effective_signals: effectiveSignals,
     difference: difference === null ? null : rounded(difference),
     interval: interval === null ? null : interval.map(rounded),
     verdict: impact.verdict,
     explanation: impact.explanation,
     first_version: impact.isFirst,
+    trial: impact.trial && toTrialOfChange(impact.trial),
   }
+}
+
+export function toTrialOfChange({ id, state, verdict }: Trial) {
+  return { id, state, verdict }
 }
 
 /** The newest times in which a change was live. A canary can have many. */

@@ -4,6 +4,7 @@ import { exportFormats } from '../../../../contract/schema.ts'
 import type { TimelineEntry } from '../../domain/impact/timeline.ts'
 import { streamTimeline } from '../../domain/impact/timeline-stream.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
+import { timelineWithTrials } from '../../domain/trials/change-trials.ts'
 import { auditExport } from '../audit/exports.ts'
 import type { Context } from '../context.ts'
 import { csvLine } from '../csv.ts'
@@ -26,7 +27,8 @@ export function exportTimelineRoute({ store, learned, clock }: Context) {
       takeSlot(request, reply)
       await auditExport(app.auditThrottle, request, 'history.exported', format)
       const stream = streamTimeline(store, prompt, filter, moment, await learned.of(prompt))
-      const batches = untilClosed(reply.raw, inTurns(bodiesOf(stream)))
+      const tried = triedOf(stream, (entries) => timelineWithTrials(store, request.access, prompt, moment, entries))
+      const batches = untilClosed(reply.raw, inTurns(bodiesOf(tried)))
       const lines = format === 'csv' ? toCsv(batches) : toNdjson(batches)
       return sendExport(reply, `${prompt.publicId}-history`, format, lines)
     })
@@ -42,6 +44,13 @@ export function exportTimelineRoute({ store, learned, clock }: Context) {
       yield entries.map((item) => toTimelineEntryBody(item, repositories.get(item.entry.repositoryId ?? 0) ?? null))
     }
   }
+}
+
+async function* triedOf(
+  batches: AsyncIterable<TimelineEntry[]>,
+  withTrials: (entries: TimelineEntry[]) => Promise<TimelineEntry[]>,
+): AsyncGenerator<TimelineEntry[]> {
+  for await (const entries of batches) yield withTrials(entries)
 }
 
 async function* toNdjson(batches: AsyncIterable<TimelineEntryBody[]>): AsyncGenerator<string> {

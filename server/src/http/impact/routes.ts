@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { operations } from '../../../../contract/impact.ts'
 import { impactOf } from '../../domain/impact/impact.ts'
 import type { PageRequest } from '../../domain/page.ts'
+import { withTrials } from '../../domain/trials/change-trials.ts'
 import type { Context } from '../context.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
@@ -40,7 +41,8 @@ function listImpactRoute({ store, learned, clock }: Context) {
         await learned.of(request.prompt),
         by,
       )
-      const data = impacts.map((impact) => ({
+      const tried = moment.isPast ? impacts : await withTrials(store, request.access, request.prompt, impacts)
+      const data = tried.map((impact) => ({
         entry: toHistoryEntryBody(impact.entry),
         ...toEffectBody(impact),
         ...(by !== null && { segments: impact.segments && toSegmentsBody(impact.segments) }),

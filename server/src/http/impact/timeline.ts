@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import { invalidAction, operations } from '../../../../contract/impact.ts'
+import { invalidAction, type ModelChangeBody, operations } from '../../../../contract/impact.ts'
 import { invalid } from '../../domain/errors.ts'
 import { type Action, actions } from '../../domain/history/entry.ts'
 import { pullEntries, type TimelineFilter } from '../../domain/history/history.ts'
 import { type TimelineEntry, timelineEntryOf, timelineOf } from '../../domain/impact/timeline.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
+import type { ModelChange } from '../../domain/telemetry/model-changes.ts'
+import { isoTime } from '../../domain/time.ts'
+import { timelineWithTrials } from '../../domain/trials/change-trials.ts'
 import type { Context } from '../context.ts'
 import { notFound, notShared } from '../errors.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
@@ -20,22 +23,25 @@ export function timelineRoute({ store, learned, clock }: Context) {
     route(app, operations.listTimeline, async (request, reply) => {
       const pageRequest = requestedPage(request.query)
       const filter = parseFilter(request.query as Query)
-      const { entries, totalCount, unknownVersions } = await timelineOf(
-        store,
-        request.prompt,
-        filter,
-        pageRequest,
-        requestedMoment(request.query as Query, clock()),
-        await learned.of(request.prompt),
-      )
+      const moment = requestedMoment(request.query as Query, clock())
+      const { prompt } = request
+      const withModels = lastValue((request.query as Query).model_changes) === 'true'
+      const timeline = await timelineOf(store, prompt, filter, pageRequest, moment, await learned.of(prompt), {
+        withModels,
+      })
+      const { totalCount, unknownVersions, modelChanges } = timeline
+      const entries = await timelineWithTrials(store, request.access, prompt, moment, timeline.entries)
       const repositories = await repositoriesOf(entries)
       const isShared = request.access.shared !== undefined
       const data = entries.map((item) =>
         toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null, isShared),
       )
-      return reply
-        .type('application/json; charset=utf-8')
-        .send(renderPage(data, pageRequest, totalCount, { unknown_versions: toUnknownVersionsBody(unknownVersions) }))
+      return reply.type('application/json; charset=utf-8').send(
+        renderPage(data, pageRequest, totalCount, {
+          unknown_versions: toUnknownVersionsBody(unknownVersions),
+          ...(modelChanges !== null && { model_changes: modelChanges.slice(-maxModelChanges).map(toModelChangeBody) }),
+        }),
+      )
     })
   }
 
@@ -43,6 +49,13 @@ export function timelineRoute({ store, learned, clock }: Context) {
     const ids = [...new Set(entries.map(({ entry }) => entry.repositoryId))].filter((id) => id !== null)
     return new Map(await Promise.all(ids.map(async (id) => [id, await store.repositories.find(id)] as const)))
   }
+}
+
+// The newest. A sender that alternates models could have any number.
+const maxModelChanges = 100
+
+function toModelChangeBody({ at, from, to }: ModelChange): ModelChangeBody {
+  return { action: 'model_changed', created_at: isoTime(at), old_model: from, new_model: to }
 }
 
 export function parseFilter(query: Query): TimelineFilter {
@@ -70,8 +83,9 @@ export function timelineEntryRoute({ store, learned, clock }: Context) {
       // The values of segments are metadata.
       if (by !== null && request.access.shared?.includesSignals === false) throw notShared()
       if (by !== null) checkDeclared(by, await store.segments.ofPrompt(prompt))
-      const found = await timelineEntryOf(store, prompt, entryId, moment, await learned.of(prompt), by)
-      if (found === null) throw notFound()
+      const entry = await timelineEntryOf(store, prompt, entryId, moment, await learned.of(prompt), by)
+      if (entry === null) throw notFound()
+      const [found = entry] = await timelineWithTrials(store, request.access, prompt, moment, [entry])
       const { repositoryId } = found.entry
       const repository = repositoryId === null ? null : await store.repositories.find(repositoryId)
       const segments = found.impact?.segments ?? null

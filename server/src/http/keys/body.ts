@@ -3,12 +3,14 @@ import type { ApiKey, IssuedKey } from '../../domain/access/api-key.ts'
 import { isoTime, timeOrNull } from '../../domain/time.ts'
 
 export function toKeyBody(key: ApiKey): KeyBody {
-  const { id, organisationId, name, role, prompts, hint, createdAt, expiresAt, revokedAt, lastUsedAt } = key
+  const { id, organisationId, personId, name, role, prompts, hint, createdAt, expiresAt, revokedAt, lastUsedAt } = key
   return {
     id,
     organisation_id: organisationId,
+    person_id: personId,
     name,
-    role,
+    // `member` is only the role of the key of a person's sessions, which no list contains.
+    role: role as KeyBody['role'],
     prompts,
     hint,
     created_at: isoTime(createdAt),
@@ -19,6 +21,6 @@ export function toKeyBody(key: ApiKey): KeyBody {
 }
 
 export function toIssuedKeyBody({ key, secret }: IssuedKey): IssuedKeyBody {
-  const { id, organisation_id, name, role, prompts, created_at, expires_at } = toKeyBody(key)
-  return { id, key: secret, organisation_id, name, role, prompts, created_at, expires_at }
+  const { id, organisation_id, person_id, name, role, prompts, created_at, expires_at } = toKeyBody(key)
+  return { id, key: secret, organisation_id, person_id, name, role, prompts, created_at, expires_at }
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Access, Role, SharedPrompt } from '../../domain/access/api-key.ts'
+import { type Access, isAllowed, type Role, type SharedPrompt } from '../../domain/access/api-key.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { forbidden, notFound, notShared } from '../errors.ts'
@@ -41,8 +41,7 @@ export function requireKey(
     if (access.shared === undefined) lastUsed.record(access.keyId, now)
     if (request.is404) throw notFound()
     if (access.shared !== undefined && !mayCall(request, access.shared)) throw notShared()
-    const { roles } = request.routeOptions.config
-    if (roles !== undefined && !roles.includes(access.role)) throw forbidden(access.role)
+    if (!isAllowed(access.role, request.routeOptions.config.roles)) throw forbidden(access.role)
     if (then !== undefined) await then(request)
   }
 

@@ -1,30 +1,56 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type NewKeyBody, operations } from '../../../../contract/keys.ts'
 import { defaultOverlapHours, type OverlapBody } from '../../../../contract/schema.ts'
-import { type ApiKey, issueKey, rotateKey } from '../../domain/access/api-key.ts'
+import { type Access, type ApiKey, issueKey, type Role, rotateKey } from '../../domain/access/api-key.ts'
+import { ownKeyRoles, type Person } from '../../domain/access/person.ts'
 import { invalid } from '../../domain/errors.ts'
 import { pageOffset } from '../../domain/page.ts'
 import { hour, type Instant, parseTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
-import { notFound } from '../errors.ts'
+import { forbidden, notFound } from '../errors.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { idParameter } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { toIssuedKeyBody, toKeyBody } from './body.ts'
 
-/** Manage the organisation's API keys, as the CLI does. */
+/** Manage API keys, as the CLI does: admins those of the organisation, other people their own. */
 export function keyRoutes({ store, vault, clock }: Context) {
-  /** The key in the path. A key of another organisation is a 404. */
-  async function findKey(request: FastifyRequest): Promise<ApiKey> {
-    const { key_id: id } = request.params as { key_id: string }
+  /**
+   * Whose keys the caller may manage: null for all, otherwise their own. Only while signed in: one of their keys may have fewer
+   * rights than they have, and must not create one that has them all.
+   */
+  async function ownerFor(access: Access): Promise<Person | null> {
+    if (access.role === 'admin') return null
+    const person = await store.people.ofKey(access.keyId)
+    if (person?.keyId !== access.keyId) throw forbidden(access.role)
+    return person
+  }
+
+  /** The key in the path. A key that the caller may not manage is a 404, and so is the key of a person's sessions. */
+  async function findKey({ params, access }: FastifyRequest): Promise<ApiKey> {
+    const owner = await ownerFor(access)
+    const { key_id: id } = params as { key_id: string }
     const key = await store.keys.find(idParameter(id))
-    if (key === null || key.organisationId !== request.access.organisationId) throw notFound()
+    if (key === null || key.organisationId !== access.organisationId || key.hint === '') throw notFound()
+    if (owner !== null && key.personId !== owner.id) throw notFound()
     return key
+  }
+
+  /** The person that a new key will belong to. */
+  async function newOwner(access: Access, role: Role, isPersonal: boolean): Promise<Person | null> {
+    const owner = isPersonal ? await store.people.ofKey(access.keyId) : await ownerFor(access)
+    if (isPersonal && owner === null)
+      throw invalid('personal must be false, because this request has a key that belongs to no person')
+    if (owner !== null && !ownKeyRoles[owner.role].includes(role)) {
+      throw invalid(`role must be one that a ${owner.role} may have: ${ownKeyRoles[owner.role].join(', ')}`)
+    }
+    return owner
   }
 
   return async (app: FastifyInstance) => {
     route(app, operations.listKeys, async (request, reply) => {
-      const keys = await store.keys.list(request.access.organisationId)
+      const owner = await ownerFor(request.access)
+      const keys = await store.keys.list(request.access.organisationId, owner?.id)
       const pageRequest = requestedPage(request.query)
       const offset = pageOffset(pageRequest)
       const page = keys.slice(offset, offset + pageRequest.limit)
@@ -33,16 +59,24 @@ export function keyRoutes({ store, vault, clock }: Context) {
         .send(renderPage(page.map(toKeyBody), pageRequest, keys.length))
     })
 
-    route(app, operations.createKey, async (request, reply) => {
-      const { name = 'unnamed', role = 'standard', prompts = null, expires_at: expires } = request.body as NewKeyBody
-      const { access } = request
-      const { organisationId } = access
-      const now = clock()
-      const expiresAt = expires == null ? null : futureTime('expires_at', expires, now)
-      const details = { organisationId, name, role, prompts, createdAt: now, expiresAt }
-      const issued = await issueKey(store.keys, details, access, vault)
-      return reply.status(201).send({ data: toIssuedKeyBody(issued) })
-    })
+    const checkOwner = beforeBody(({ access }) => ownerFor(access))
+    route(
+      app,
+      operations.createKey,
+      async (request, reply) => {
+        const body = request.body as NewKeyBody
+        const { name = 'unnamed', role = 'standard', prompts = null, expires_at: expires, personal = false } = body
+        const { access } = request
+        const { organisationId } = access
+        const now = clock()
+        const expiresAt = expires == null ? null : futureTime('expires_at', expires, now)
+        const personId = (await newOwner(access, role, personal))?.id ?? null
+        const details = { organisationId, personId, name, role, prompts, createdAt: now, expiresAt }
+        const issued = await issueKey(store.keys, details, access, vault)
+        return reply.status(201).send({ data: toIssuedKeyBody(issued) })
+      },
+      checkOwner,
+    )
 
     route(app, operations.revokeKey, async (request, reply) => {
       const { id } = await findKey(request)

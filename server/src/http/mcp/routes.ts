@@ -22,7 +22,7 @@ const methodNotAllowed = JSON.stringify({
 
 /** The endpoint for agents: the Model Context Protocol over HTTP. */
 export function mcpRoutes(context: Context) {
-  const { store, learned, clock, log, publicUrl } = context
+  const { store, learned, clock, log, publicUrl, propose } = context
   // The SDK takes longer to load than the rest of the API, and most processes never need it.
   const loadEndpoint = lazy(() => import('../../mcp/endpoint.ts'))
 
@@ -57,7 +57,7 @@ export function mcpRoutes(context: Context) {
         contents: (organisationId, entry) => app.contents.contents(organisationId, entry, reply),
         earliestText: (prompt, at) => app.contents.earliestText(prompt, at, reply),
       }
-      return { store, learned, access, texts, now: clock() }
+      return { store, learned, access, texts, propose, now: clock() }
     }
   }
 }

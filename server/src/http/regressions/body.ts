@@ -1,10 +1,13 @@
 import type { RegressionBody, RegressionDetailsBody } from '../../../../contract/regressions.ts'
 import { isCertainEnough } from '../../domain/alerts/certainty.ts'
 import type { ListedAlertDelivery } from '../../domain/alerts/delivery.ts'
+import type { Proposal } from '../../domain/proposals/proposal.ts'
 import type { ListedRegression } from '../../domain/regressions/regression.ts'
+import { ownerOf, type TriageStep } from '../../domain/regressions/triage.ts'
 import { type Instant, isoTime, timeOrNull } from '../../domain/time.ts'
 import { destinationOf } from '../alerts/body.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
+import { toProposalBody } from '../proposals/body.ts'
 
 export function toRegressionBody(regression: ListedRegression): RegressionBody {
   const { prompt, repairedEntry } = regression
@@ -29,6 +32,10 @@ export function toRegressionBody(regression: ListedRegression): RegressionBody {
     dismissed_at: timeOrNull(regression.dismissedAt),
     dismissed_by: regression.dismissedBy,
     note: regression.note,
+    owner: ownerOf(regression),
+    acknowledged_at: timeOrNull(regression.acknowledgedAt),
+    acknowledged_by: regression.acknowledgedBy,
+    snoozed_until: timeOrNull(regression.snoozedUntil),
   }
 }
 
@@ -36,6 +43,8 @@ export function toRegressionBody(regression: ListedRegression): RegressionBody {
 export function toRegressionDetailsBody(
   regression: ListedRegression,
   deliveries: ListedAlertDelivery[],
+  proposal: Proposal | null,
+  steps: TriageStep[],
   now: Instant,
 ): RegressionDetailsBody {
   const told = deliveries.map(({ event, alertId, alert, state, createdAt, finishedAt }) => ({
@@ -46,7 +55,13 @@ export function toRegressionDetailsBody(
     created_at: isoTime(createdAt),
     finished_at: timeOrNull(finishedAt),
   }))
-  return { ...toRegressionBody(regression), certain_enough: isCertain(regression, now), told }
+  return {
+    ...toRegressionBody(regression),
+    certain_enough: isCertain(regression, now),
+    proposal: proposal && toProposalBody(proposal),
+    steps: steps.map(({ at, ...step }) => ({ at: isoTime(at), ...step })),
+    told,
+  }
 }
 
 /** Apart from how long it has to last, which each alert decides. */

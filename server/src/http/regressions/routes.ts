@@ -2,18 +2,25 @@ import type { FastifyInstance } from 'fastify'
 import {
   alreadyClosed,
   type DismissalBody,
+  notOpen,
   operations,
   type RegressionBody,
   regressionSortValues,
+  type TriageBody,
 } from '../../../../contract/regressions.ts'
 import type { Access } from '../../domain/access/api-key.ts'
 import { DomainError } from '../../domain/errors.ts'
+import { stateOf } from '../../domain/history/pull.ts'
+import type { Prompt } from '../../domain/prompt.ts'
+import type { Proposal } from '../../domain/proposals/proposal.ts'
 import { type RegressionOrder, regressionStates, validNote } from '../../domain/regressions/regression.ts'
+import { validTriage } from '../../domain/regressions/triage.ts'
+import { parseTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
-import { enumParameter, idParameter, type Query } from '../parameters.ts'
-import { route } from '../route.ts'
+import { enumParameter, idParameter, lastValue, type Query } from '../parameters.ts'
+import { beforeBody, route } from '../route.ts'
 import { visiblePrompts } from '../visible-prompts.ts'
 import { toRegressionBody, toRegressionDetailsBody } from './body.ts'
 
@@ -28,7 +35,7 @@ export function regressionRoutes({ store, clock }: Context) {
     const state = enumParameter(query as Query, 'state', regressionStates)
     const { regressions, totalCount } = await store.regressions.page(
       organisationId,
-      { state, promptIds },
+      { state, promptIds, owner: shared === undefined ? (lastValue((query as Query).owner) ?? null) : null },
       parseOrder(query as Query),
       request,
     )
@@ -51,10 +58,41 @@ export function regressionRoutes({ store, clock }: Context) {
       const id = regressionId(params)
       const regression = await store.regressions.find(prompt, id)
       if (regression === null) throw notFound()
-      const deliveries = await store.alertDeliveries.ofRegression(prompt.organisationId, id)
-      const data = toRegressionDetailsBody(regression, deliveries, clock())
-      return { data: access.shared === undefined ? data : { ...withoutNote(data), told: [] } }
+      const [deliveries, proposal, steps] = await Promise.all([
+        store.alertDeliveries.ofRegression(prompt.organisationId, id),
+        currentProposal(store, prompt, id),
+        store.regressions.steps(prompt.organisationId, id),
+      ])
+      const data = toRegressionDetailsBody(regression, deliveries, proposal, steps, clock())
+      return {
+        data: access.shared === undefined ? data : { ...withoutNote(data), proposal: null, steps: [], told: [] },
+      }
     })
+
+    route(
+      app,
+      operations.updateRegression,
+      async ({ prompt, access, params, body }) => {
+        const { owner, acknowledged, snoozed_until: until, comment } = body as TriageBody
+        const now = clock()
+        const triage = validTriage(
+          {
+            ...(owner !== undefined && { owner }),
+            ...(acknowledged !== undefined && { acknowledged }),
+            ...(until !== undefined && { snoozedUntil: until === null ? null : parseTime('snoozed_until', until) }),
+            ...(comment !== undefined && { comment }),
+          },
+          now,
+        )
+        const regression = await store.regressions.triage(prompt, regressionId(params), triage, now, access)
+        if (regression === null) throw notFound()
+        if (regression === 'closed') throw new DomainError('conflict', notOpen)
+        return { data: toRegressionBody(regression) }
+      },
+      beforeBody(async ({ prompt, params }) => {
+        if ((await store.regressions.find(prompt, regressionId(params))) === null) throw notFound()
+      }),
+    )
 
     route(
       app,
@@ -80,7 +118,20 @@ export function regressionRoutes({ store, clock }: Context) {
 
 /** For a share link: what was said about it is for the organisation. */
 function withoutNote<Body extends RegressionBody>(body: Body): Body {
-  return { ...body, dismissed_by: null, note: null }
+  return { ...body, dismissed_by: null, note: null, owner: null, acknowledged_by: null }
+}
+
+/** The last proposal, with what deliveries said about its pull request since. */
+async function currentProposal(
+  { proposals, repositories, facts }: Context['store'],
+  prompt: Prompt,
+  regressionId: number,
+): Promise<Proposal | null> {
+  const proposal = await proposals.ofRegression(prompt, regressionId)
+  if (proposal === null || proposal.prNumber === null || proposal.state !== 'open') return proposal
+  const repository = await repositories.find(proposal.repositoryId)
+  const [pull] = repository === null ? [] : await facts.pulls(repository, [proposal.prNumber])
+  return pull === undefined ? proposal : { ...proposal, state: stateOf(pull) }
 }
 
 function parseOrder(query: Query): RegressionOrder {

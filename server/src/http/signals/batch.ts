@@ -1,15 +1,25 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type BatchItem, batchItemSchema, operations, signalBatchSchema } from '../../../../contract/signals.ts'
+import {
+  type BatchItem,
+  batchItemSchema,
+  operations,
+  signalBatchSchema,
+  type TracedItem,
+  tracedItemSchema,
+} from '../../../../contract/signals.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { findPrompt } from '../../domain/prompt-reference.ts'
 import { maxBatchBytes } from '../../domain/signals/batch-limit.ts'
 import { elementTexts, memberText } from '../../domain/signals/json-text.ts'
 import { type Allowance, type RecordedSignal, type RecordSignal, recordSignal } from '../../domain/signals/signal.ts'
+import type { VersionText } from '../../domain/signals/version.ts'
+import { type CallIds, readCalls, requireCall } from '../../domain/telemetry/call-links.ts'
 import { type Instant, nextTurn } from '../../domain/time.ts'
 import { json, send } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { asDomainError, errorBody, statusOf } from '../errors.ts'
+import { lazy } from '../lazy.ts'
 import { route } from '../route.ts'
 import { createSchemaChecker, fastifyValidator } from '../validate.ts'
 import { renderSignal } from './body.ts'
@@ -17,6 +27,7 @@ import { addRateLimitHeaders, rateLimitHeadersOf } from './rate-limit.ts'
 import { parseBatchItem } from './validation.ts'
 
 const checkItem = createSchemaChecker(batchItemSchema)
+const checkTraced = createSchemaChecker(tracedItemSchema)
 
 const validateBatch = fastifyValidator(signalBatchSchema)
 const validatorCompiler = ({ httpPart }: { httpPart?: string }) => (httpPart === 'body' ? validateBatch : () => true)
@@ -48,15 +59,25 @@ export function createSignalsRoute(context: Context) {
       return found
     }
 
+    // Read once, for all signals that name a call instead of a prompt.
+    const readTraced = lazy(() => readCalls(store, request.access, items.filter(isTraced).map(callIdsOf)))
+
     const parsed: (RecordSignal | DomainError)[] = []
     let sliceEnd = performance.now() + sliceMs
     for (const [i, item] of items.entries()) {
       try {
-        const checked = checkItem(item) as BatchItem
-        const prompt = prompts.get(checked.prompt) ?? (await promptOf(checked.prompt))
-        if (prompt instanceof DomainError) throw prompt
-        const signal = parseBatchItem(prompt, checked, texts[i] as string, voters, now)
-        parsed.push(signal instanceof Promise ? await signal : signal)
+        if (isTraced(item)) {
+          const checked = checkTraced(item) as TracedItem
+          const { prompt, link } = requireCall((await readTraced())(callIdsOf(item)))
+          const signal = await parseBatchItem(prompt, checked, texts[i] as string, voters, now)
+          parsed.push(withCall(signal, link.version, checked.trace_id ?? null))
+        } else {
+          const checked = checkItem(item) as BatchItem
+          const prompt = prompts.get(checked.prompt) ?? (await promptOf(checked.prompt))
+          if (prompt instanceof DomainError) throw prompt
+          const signal = parseBatchItem(prompt, checked, texts[i] as string, voters, now)
+          parsed.push(signal instanceof Promise ? await signal : signal)
+        }
       } catch (error) {
         parsed.push(asRejection(error))
       }
@@ -117,6 +138,29 @@ function renderResult(result: PromiseSettledResult<RecordedSignal>): string {
   }
   const error = asDomainError(result.reason)
   return `{"status":${statusOf[error.code]},${errorBody(error).slice(1)}`
+}
+
+/** Whether the item names a call instead of a prompt. Otherwise both fields are unknown ones, which are ignored. */
+function isTraced(item: unknown): item is Record<string, unknown> {
+  const { prompt, trace_id, response_id } = (item ?? {}) as Record<string, unknown>
+  return prompt === undefined && (trace_id != null || response_id != null)
+}
+
+/** Without IDs that no span has: PostgreSQL rejects some of their characters, and one signal must not fail the others. */
+function callIdsOf({ trace_id, response_id }: Record<string, unknown>): CallIds {
+  const isTraceId = typeof trace_id === 'string' && /^[0-9a-f]{32}$/.test(trace_id)
+  const isResponseId = typeof response_id === 'string' && /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(response_id)
+  return { traceId: isTraceId ? trace_id : '', spanId: '', responseId: isResponseId ? response_id : null }
+}
+
+/** The signal with the version that the span of its call names, unless it names one itself. */
+function withCall(signal: RecordSignal, version: VersionText | null, traceId: string | null): RecordSignal {
+  const none = { version: null, subject: null, voter: null, comment: null, occurredAt: null, traceId: null }
+  const sent = signal.details ?? none
+  return {
+    ...signal,
+    details: { ...sent, version: sent.version ?? version, traceId: sent.traceId ?? traceId },
+  }
 }
 
 /** The error of one signal. A failure of the service rejects the whole batch. */

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { BatchItem, NewSignalBody } from '../../../../contract/signals.ts'
+import type { BatchItem, NewSignalBody, TracedItem } from '../../../../contract/signals.ts'
 import { detailsOf, type SentDetails } from '../../domain/signals/details.ts'
 import { memberText } from '../../domain/signals/json-text.ts'
 import { type RecordSignal, validMetadata } from '../../domain/signals/signal.ts'
@@ -32,7 +32,7 @@ export function parseSignal(
 /** The same for one signal of a batch. `text` is its part of the body. */
 export function parseBatchItem(
   prompt: RecordSignal['prompt'],
-  item: BatchItem,
+  item: BatchItem | TracedItem,
   text: string,
   voters: Voters,
   now: Instant,

@@ -7,6 +7,7 @@ import { timelineEntryOf } from '../../domain/impact/timeline.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import type { Regression } from '../../domain/regressions/regression.ts'
 import { timeOrNull } from '../../domain/time.ts'
+import { withTrials } from '../../domain/trials/change-trials.ts'
 import { changeArgument, changeSchema, rounded, toChangeBody, toEffectBody, toVotesBody } from '../change.ts'
 import { ChoiceError } from '../choice-error.ts'
 import { cursorSchema, textCursor, textOffset } from '../cursor.ts'
@@ -45,7 +46,7 @@ export const explainChange = defineTool(
     if (from > 0) return { change: entry.id, ...diff }
     const by = args.by === undefined ? null : await declaredKey(context, prompt, args.by)
     const found = await timelineEntryOf(store, prompt, entry.id, atNow(now), await learned.of(prompt), by)
-    const impact = found?.impact ?? null
+    const [impact = null] = found?.impact ? await withTrials(store, context.access, prompt, [found.impact]) : []
     const regression = (await store.regressions.ofPrompt(prompt)).find(({ entryId }) => entryId === entry.id)
     return {
       ...toPromptBody(prompt),

@@ -1,5 +1,6 @@
 import { regressionQuerySchema } from '../../../../contract/regressions.ts'
 import type { ListedRegression } from '../../domain/regressions/regression.ts'
+import { ownerOf } from '../../domain/regressions/triage.ts'
 import { day, isoTime, timeOrNull } from '../../domain/time.ts'
 import { visiblePrompts } from '../../http/visible-prompts.ts'
 import { rounded, toChangeBody } from '../change.ts'
@@ -84,6 +85,9 @@ function toRegressionBody(regression: ListedRegression, message: string | null) 
     difference: rounded(regression.difference),
     interval: regression.interval.map(rounded),
     explanation: regression.explanation,
+    quoted_owner: quoted(ownerOf(regression) ?? '', 200) || null,
+    ...(regression.acknowledgedAt !== null && { acknowledged_at: isoTime(regression.acknowledgedAt) }),
+    ...(regression.snoozedUntil !== null && { snoozed_until: isoTime(regression.snoozedUntil) }),
     ...(state === 'repaired' && {
       repaired_at: timeOrNull(repairedAt),
       repaired_by: repairedBy,

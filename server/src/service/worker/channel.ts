@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../../config.ts'
+import { UnavailableError } from '../../domain/errors.ts'
 import type { DueRepository } from '../../domain/repositories/lease.ts'
 import { workerEntry } from '../../files.ts'
 import { allocator } from '../allocator.ts'
@@ -18,6 +19,9 @@ export interface Channel {
 // Memory before speed: otherwise the process, idle most of the time, keeps the garbage of its largest sync, some 30 MB.
 const nodeFlags = ['--max-semi-space-size=2', '--heap-growing-percent=25']
 const exitTimeoutMs = 1_000
+
+/** People who connect a repository, and clients that start a trial, can repeat it in a moment. */
+export const workerEnded = new UnavailableError('The process that reads git restarts. Retry in a few seconds.')
 
 interface Call {
   resolve: (value: unknown) => void
@@ -42,7 +46,7 @@ export function openChannel(config: Config, onEnd: (reason: string) => void): Ch
 
   const ended = new Promise<void>((resolve) => {
     const end = (reason: string) => {
-      for (const { reject } of calls.values()) reject(new Error('The worker process ended before it responded'))
+      for (const { reject } of calls.values()) reject(workerEnded)
       calls.clear()
       resolve()
       onEnd(reason)

@@ -65,21 +65,10 @@ async function start(config: Config): Promise<Started> {
   const metrics = createWorkerMetrics(gitRuns)
   const context = await openSyncContext(config, metrics.instrument(store), log)
   const worker = startWorker(context)
-  const { connect, update, contents, blame, earliestText, searchTexts, texts, candidate } = createRepositoryService(
-    context,
-    worker,
-  )
   return {
     worker,
     calls: {
-      connect,
-      update,
-      contents,
-      blame,
-      earliestText,
-      searchTexts,
-      texts,
-      candidate,
+      ...createRepositoryService(context, worker),
       metrics: async () => metrics.families(),
       stop: worker.stop,
     },

@@ -13,7 +13,10 @@ export interface WorkerCalls {
   earliestText: RepositoryService['earliestText']
   searchTexts: RepositoryService['searchTexts']
   texts: RepositoryService['texts']
+  fetchLiveTexts: RepositoryService['fetchLiveTexts']
   candidate: RepositoryService['candidate']
+  pushUndo: RepositoryService['pushUndo']
+  undoCommands: RepositoryService['undoCommands']
   /** The counts of this process since it started. */
   metrics(): Promise<Family[]>
   /** Stops syncing. The other calls still work. */

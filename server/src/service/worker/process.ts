@@ -5,7 +5,7 @@ import type { RepositoryStore } from '../../domain/repositories/repository.ts'
 import type { Worker } from '../../follow/worker.ts'
 import { counter, type Family } from '../../metrics/text-format.ts'
 import { addFamilies, emptyWorkerFamilies, endedWorkerFamilies } from '../../metrics/worker.ts'
-import { type Channel, openChannel } from './channel.ts'
+import { type Channel, openChannel, workerEnded } from './channel.ts'
 
 /** The worker in a process of its own, so that git and syncs never delay a request. */
 export interface WorkerProcess extends Worker {
@@ -82,9 +82,7 @@ export function createWorkerProcess(
     },
     call: ((name, ...parameters) => {
       start()
-      return channel === null
-        ? Promise.reject(new Error('The worker process is not running: it restarts in a moment'))
-        : channel.call(name, ...parameters)
+      return channel === null ? Promise.reject(workerEnded) : channel.call(name, ...parameters)
     }) as Channel['call'],
     async families() {
       if (channel !== null) current = (await within(metricsTimeoutMs, channel.call('metrics'))) ?? current

@@ -14,6 +14,11 @@ export const distributedTables = [
   'hour_revisions',
   'recent_sums',
   'recent_usage',
+  'trace_links',
+  'exposure_hours',
+  'evaluation_hours',
+  'evaluation_events',
+  'waiting_evaluations',
 ]
 
 /** Read together with signals on every worker, and written only by retention. */

@@ -27,7 +27,7 @@ export function partitionCreator(database: PostgresDatabase): CreatePartitions {
 
   /** Without the lock, which a migration may hold for minutes. */
   async function exist(months: Instant[]): Promise<boolean> {
-    const sql = 'select 1 from unnest($1::text[]) as name where to_regclass(name) is null'
+    const sql = `select 1 from unnest($1::text[]) as name where not exists (${attached('name')})`
     return (await database.query(sql, [months.map(partitionName)])).length === 0
   }
 
@@ -54,11 +54,33 @@ export function partitionCreator(database: PostgresDatabase): CreatePartitions {
   }
 }
 
+const attached = (name: string) =>
+  `select 1 from pg_inherits where inhrelid = to_regclass(${name}) and inhparent = 'signals'::regclass and not inhdetachpending`
+
+/**
+ * Removes what retention leaves behind if it is killed between detaching a month and dropping it. Returns false for another table of this name:
+ * an operator may have detached a month that is to be kept, and the doctor says what to do then.
+ */
+async function removeExpired(client: pg.ClientBase, table: string, month: Instant): Promise<boolean> {
+  const { rows } = await client.query<{ isPending: boolean | null; isExpired: boolean }>(
+    `select i.inhdetachpending as "isPending", $2::bigint < (select kept_since from signal_retention) as "isExpired"
+     from pg_class c left join pg_inherits i on i.inhrelid = c.oid where c.oid = to_regclass($1)`,
+    [table, month],
+  )
+  const [left] = rows
+  if (left === undefined) return true
+  if (!left.isExpired) return false
+  if (left.isPending) await client.query(`alter table signals detach partition ${table} finalize`)
+  await client.query(`drop table if exists ${table}`)
+  return true
+}
+
 async function createMissing(client: pg.ClientBase, months: Instant[]): Promise<void> {
   for (const month of months) {
     const table = partitionName(month)
-    const { rows } = await client.query('select to_regclass($1) is not null as exists', [table])
-    if (rows[0]?.exists) continue
+    const { rows } = await client.query(attached('$1'), [table])
+    if (rows.length > 0) continue
+    if (!(await removeExpired(client, table, month))) continue
     // Attaching takes a weaker lock than creating in place, which would wait for all readers and block all writers.
     await client.query('begin')
     await client.query(`create table ${table} (like signals including all)`)

@@ -6,7 +6,7 @@ import type {
   ClaimedDelivery,
   ListedAlertDelivery,
 } from '../../domain/alerts/delivery.ts'
-import type { DeliveryEvent } from '../../domain/alerts/event.ts'
+import { type DeliveryEvent, deliveryEvents } from '../../domain/alerts/event.ts'
 import type { Message } from '../../domain/alerts/message.ts'
 import { pageOffset } from '../../domain/page.ts'
 import { day, type Instant } from '../../domain/time.ts'
@@ -26,6 +26,8 @@ import {
 export const ownColumns = `id, organisation_id, public_id, alert_id, event, message, state, attempts, due_at, status, response, error,
   created_at, finished_at`
 const columns = ownColumns.replaceAll(/\w+/g, 'd.$&')
+// During an update, processes of a newer version may already queue events that only they can compose.
+const events = deliveryEvents.map((event) => `'${event}'`).join()
 const maxOfRegression = 100
 // A due time beyond the longest delay comes from a clock that was wrong.
 const maxFutureMs = 2 * day
@@ -79,7 +81,7 @@ export function sqlAlertDeliveries(database: Database): AlertDeliveryStore {
       const next = (after: string) =>
         `(select min(organisation_id) from alert_deliveries where state = 'pending' and organisation_id > ${after})`
       const dueOf = (offset: number) => `(select d.id from alert_deliveries d
-        where d.organisation_id = owners.id and d.state = 'pending' and ${isDueSql('d.due_at')}
+        where d.organisation_id = owners.id and d.state = 'pending' and d.event in (${events}) and ${isDueSql('d.due_at')}
         order by d.attempts, d.due_at, d.id limit 1 offset ${offset})`
       // Skips from organisation to organisation, so that the backlog of one does not slow down the others. Two subqueries, because
       // PostgreSQL would compare all deliveries of an organisation with a list of two.

@@ -14,7 +14,7 @@ import { columns, ruleColumns, toAlert } from './alert-rows.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, statement, type Value } from './database.ts'
 import { decideOpenNotices } from './notice-changes.ts'
-import { lockOrganisation } from './organisations.ts'
+import { lockOrganisation, requireRoom } from './organisations.ts'
 
 export function sqlAlerts(database: Database): AlertStore {
   return {
@@ -39,13 +39,7 @@ export function sqlAlerts(database: Database): AlertStore {
       await database.write([
         // Concurrent requests must not exceed the limit together.
         lockOrganisation(organisationId),
-        {
-          ...statement('select 1 as room where ? > (select count(*) from alerts where organisation_id = ?)', [
-            maxAlerts,
-            organisationId,
-          ]),
-          orThrow: tooManyAlerts,
-        },
+        requireRoom(maxAlerts, 'alerts where organisation_id = ?', [organisationId], tooManyAlerts),
         {
           ...insertAlert(alert),
           andThen(rows) {

@@ -3,7 +3,8 @@ import { pageOffset } from '../../domain/page.ts'
 import { auditEntry, verifyChain } from './audit-chain.ts'
 import { type Database, type Row, requireRow, type Value } from './database.ts'
 
-const columns = 'id, seq, hash, at, key_id, key_name, action, subject_id, subject_name, details'
+const columns = `id, seq, hash, at, key_id, key_name, action, subject_id, subject_name, details,
+  (select person_id from api_keys where api_keys.id = audit.key_id) as person_id`
 
 export function sqlAudit(database: Database): AuditStore {
   return {
@@ -30,10 +31,14 @@ export function sqlAudit(database: Database): AuditStore {
   }
 }
 
-function filterConditions({ action, actor, since, until }: AuditFilter): { conditions: string; parameters: Value[] } {
+function filterConditions({ action, actor, person = null, since, until }: AuditFilter): {
+  conditions: string
+  parameters: Value[]
+} {
   const parts: [string, Value | null][] = [
     ['action = ?', action],
     ['key_id = ?', actor === 'operator' ? null : actor],
+    ['key_id in (select id from api_keys where person_id = ?)', person],
     ['at >= ?', since],
     ['at < ?', until],
   ]
@@ -51,7 +56,7 @@ function toAuditEntry(row: Row): AuditEntry {
     seq: row.seq as number | null,
     hash: row.hash as string | null,
     at: row.at as number,
-    actor: keyId === null ? null : { keyId, name: row.key_name as string },
+    actor: keyId === null ? null : { keyId, name: row.key_name as string, personId: row.person_id as number | null },
     action: row.action as AuditAction,
     subject: { id: row.subject_id as string, name: row.subject_name as string },
     details: row.details === null ? null : JSON.parse(row.details as string),

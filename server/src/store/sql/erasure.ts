@@ -117,6 +117,10 @@ export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
       statement(`delete from signal_subjects where ${isSubject} and value is null returning subject`, parameters),
       // Their signals stay in the sums, so they do not count as erased.
       statement(`delete from signal_subjects where ${isSubject} and ${expired}`, parameters),
+      // The subject of a vote that came with OpenTelemetry is the ID of a response.
+      ...['trace_links', 'waiting_evaluations'].map((table) =>
+        statement(`delete from ${table} where organisation_id = ? and response_id = ?`, [organisationId, subject]),
+      ),
     ]
   }
 

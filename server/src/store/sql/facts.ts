@@ -2,6 +2,7 @@ import type { EntryChanges, FactStore, Findings } from '../../domain/history/fac
 import { isSettled, type Pull } from '../../domain/history/pull.ts'
 import type { Push } from '../../domain/history/push.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
+import { upsertBriefing } from './briefings.ts'
 import { refreshPlaces } from './commit-places.ts'
 import { type Database, type Row, type Statement, statement, type Value } from './database.ts'
 import { finishDeliveries } from './deliveries.ts'
@@ -12,6 +13,7 @@ import { sqlHiddenCharacters } from './hidden-characters.ts'
 import { requireLease } from './lease.ts'
 import { lockOrganisation } from './organisations.ts'
 import { movePrompts, sqlRepositoryPrompts } from './repository-prompts.ts'
+import { upsertLabel } from './trial-labels.ts'
 
 const noChanges: EntryChanges = { added: [], changed: [], removed: [] }
 
@@ -35,10 +37,12 @@ export function sqlFacts(database: Database): FactStore {
         ...movePrompts(database, repository, findings),
         ...upsertEdits(database, repository, findings.edits ?? []),
         ...(findings.pulls ?? []).map((pull) => upsertPull(repository, pull)),
+        ...(repository.briefsPulls ? (findings.pulls ?? []).flatMap((pull) => upsertBriefing(repository, pull)) : []),
         ...insertPushes(repository, findings.pushes ?? []),
         ...applyEntryChanges(database, repository, findings.entries ?? noChanges),
         ...(findings.rewritten ? [refreshPlaces(repository)] : []),
         ...insertReported(database, repository, findings.deployments ?? []),
+        ...(findings.labels ?? []).map((label) => upsertLabel(repository, label)),
         ...finishDeliveries(database, repository.organisationId, findings.deliveries ?? []),
       ]
       // Of all cached data, a sync can change only prompts, pages and deployments, and most deliveries change none of them.

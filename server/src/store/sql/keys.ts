@@ -11,7 +11,8 @@ import type { Plan } from '../../domain/access/plan.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
 
-const columns = 'id, organisation_id, name, role, prompts, hint, created_at, expires_at, revoked_at, last_used_at'
+const columns =
+  'id, organisation_id, person_id, name, role, prompts, hint, created_at, expires_at, revoked_at, last_used_at'
 
 export function sqlKeys(database: Database): KeyStore {
   return {
@@ -29,9 +30,11 @@ export function sqlKeys(database: Database): KeyStore {
       return firstOrNull(await database.rows(`select ${columns} from api_keys where id = ?`, [id]), toApiKey)
     },
 
-    async list(organisationId) {
-      const sql = `select ${columns} from api_keys where organisation_id = ? order by id`
-      return (await database.rows(sql, [organisationId])).map(toApiKey)
+    async list(organisationId, personId) {
+      const ofPerson = personId === undefined ? '' : 'and person_id = ?'
+      const sql = `select ${columns} from api_keys where organisation_id = ? and hint <> '' ${ofPerson} order by id`
+      const parameters = personId === undefined ? [organisationId] : [organisationId, personId]
+      return (await database.rows(sql, parameters)).map(toApiKey)
     },
 
     async revoke(id, at, by) {
@@ -95,12 +98,13 @@ export function sqlKeys(database: Database): KeyStore {
   }
 }
 
-function insertKey(key: NewApiKey) {
+export function insertKey(key: NewApiKey) {
   return statement(
-    `insert into api_keys (organisation_id, name, role, prompts, hash, hint, created_at, expires_at, signing_id, sealed_secret)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning ${columns}`,
+    `insert into api_keys (organisation_id, person_id, name, role, prompts, hash, hint, created_at, expires_at, signing_id,
+       sealed_secret) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning ${columns}`,
     [
       key.organisationId,
+      key.personId,
       key.name,
       key.role,
       key.prompts,
@@ -118,6 +122,7 @@ function toApiKey(row: Row): ApiKey {
   return {
     id: row.id as number,
     organisationId: row.organisation_id as number,
+    personId: row.person_id as number | null,
     name: row.name as string,
     role: row.role as Role,
     prompts: row.prompts as string | null,

@@ -45,6 +45,15 @@ export function openNoticeOf(organisationId: number, kind: NoticeKind, subject: 
   )
 }
 
+/** Part of a transaction that ends what notices with subjects of this prefix are about, such as a trial. */
+export function endNoticesOf(organisationId: number, kind: NoticeKind, prefix: string, at: Instant): Statement {
+  return statement(
+    `update notices set state = 'ended', ended_at = ?, due_at = ?, changes = changes + 1
+     where organisation_id = ? and kind = ? and subject like ? and state = 'open'`,
+    [at, at, organisationId, kind, `${prefix}/%`],
+  )
+}
+
 export const reopened = `round = notices.round + (case when notices.state = 'open' then 0 else 1 end),
   opened_at = case when notices.state = 'open' then notices.opened_at else excluded.opened_at end,
   state = 'open', ended_at = null, due_at = excluded.due_at, changes = notices.changes + 1`
@@ -69,6 +78,15 @@ export function decideNoticeAgain(organisationId: number, regressionId: number):
     `update notices set due_at = 0, changes = changes + 1 where organisation_id = ? and due_at is not null and id in (
        select notice_id from notice_regressions where organisation_id = ? and regression_id = ?)`,
     [organisationId, organisationId, regressionId],
+  )
+}
+
+/** Part of a transaction in which a person takes care of a regression: whether to repeat messages about it is decided again. */
+export function repeatAgain(organisationId: number, regressionId: number, at: Instant): Statement {
+  return statement(
+    `update notices set due_at = ?, changes = changes + 1 where organisation_id = ? and state = 'open' and id in (
+       select notice_id from notice_regressions where organisation_id = ? and regression_id = ?)`,
+    [at, organisationId, organisationId, regressionId],
   )
 }
 

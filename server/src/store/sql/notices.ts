@@ -2,16 +2,17 @@ import type { NewAlertDelivery } from '../../domain/alerts/delivery.ts'
 import { maxPendingOfAlert } from '../../domain/alerts/delivery.ts'
 import type { DeliveryEvent } from '../../domain/alerts/event.ts'
 import type { Message } from '../../domain/alerts/message.ts'
-import type {
-  DecidedDelivery,
-  Notice,
-  NoticedChange,
-  NoticedDelivery,
-  NoticedPrompt,
-  NoticedRegression,
-  NoticeKind,
-  NoticeState,
-  NoticeStore,
+import {
+  type DecidedDelivery,
+  type Notice,
+  type NoticedChange,
+  type NoticedDelivery,
+  type NoticedPrompt,
+  type NoticedRegression,
+  type NoticeKind,
+  type NoticeState,
+  type NoticeStore,
+  noticeKinds,
 } from '../../domain/alerts/notice.ts'
 import type { Instant } from '../../domain/time.ts'
 import { type Database, type Row, type Statement, statement } from './database.ts'
@@ -21,6 +22,8 @@ import { columns as regressionColumns, toRegression } from './regression-rows.ts
 import { hasNoChange, columns as shiftColumns, toShift } from './shifts.ts'
 
 const columns = 'id, organisation_id, kind, subject, state, round, changes, opened_at, ended_at'
+// During an update, processes of a newer version may already open notices of kinds that only they know.
+const kinds = noticeKinds.map((kind) => `'${kind}'`).join()
 const maxRegressions = 200
 const maxDeliveriesOfListener = 20
 const maxFalls = 1_000
@@ -32,7 +35,7 @@ export function sqlNotices(database: Database): NoticeStore {
     async due(now, limit) {
       const sql = `select ${columns} from (
           select ${columns}, due_at, row_number() over (partition by organisation_id order by due_at, id) as turn
-          from notices where due_at <= ?) as due
+          from notices where due_at <= ? and kind in (${kinds})) as due
         order by turn, due_at limit ?`
       return (await database.rows(sql, [now, limit])).map(toNotice)
     },
@@ -136,9 +139,9 @@ export function sqlNotices(database: Database): NoticeStore {
 
     async deleteBefore(at) {
       // An open notice needs its last deliveries to know who was told.
-      // Shifts and limits have no end. They are told once, within weeks.
+      // Shifts, limits and digests have no end. They are told once, within weeks.
       const endOf = (table: string) =>
-        `(case when ${table}.kind in ('shift', 'limit') then ${table}.opened_at else ${table}.ended_at end)`
+        `(case when ${table}.kind in ('shift', 'limit', 'digest') then ${table}.opened_at else ${table}.ended_at end)`
       const isNeeded = `exists (select 1 from notices n where n.organisation_id = d.organisation_id and n.id = d.notice_id
         and (n.due_at is not null or ${endOf('n')} is null or ${endOf('n')} >= ?))
         and not exists (select 1 from alert_deliveries l where l.organisation_id = d.organisation_id and l.notice_id = d.notice_id

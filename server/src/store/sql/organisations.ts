@@ -120,3 +120,13 @@ export function toOrganisation(row: Row): Organisation {
 export function lockOrganisation(organisationId: number): Statement {
   return statement('update organisations set name = name where id = ?', [organisationId])
 }
+
+/** Part of a transaction, after `lockOrganisation`, that adds a row: throws if there are `most` already. `rows` comes after `from`. */
+export function requireRoom(
+  most: number,
+  rows: string,
+  parameters: (string | number)[],
+  orThrow: () => Error,
+): Statement {
+  return { ...statement(`select 1 as room where ? > (select count(*) from ${rows})`, [most, ...parameters]), orThrow }
+}

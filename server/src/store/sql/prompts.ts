@@ -112,6 +112,14 @@ export function sqlPrompts(database: Database): PromptStore {
       return (await database.rows(sql, [organisationId, JSON.stringify(ids)])).map(toPrompt)
     },
 
+    async changedSince(organisationId, since, limit) {
+      const newest = `(select max(h.created_at) from history_entries h
+        where h.organisation_id = prompts.organisation_id and h.prompt_id = prompts.id and h.${wentLive})`
+      const sql = `select ${promptColumns} from (select ${promptColumns}, ${newest} as changed_at from ${existing}) as changed
+        where changed_at >= ? order by changed_at desc, id limit ?`
+      return (await database.rows(sql, [organisationId, since, limit])).map(toPrompt)
+    },
+
     async page(organisationId, filter, order, request) {
       const offset = pageOffset(request)
       const totals = totalsFor(organisationId, order)

@@ -7,7 +7,7 @@ export const figureColumns = [
   ...['signals_before', 'signals_after', 'live_from'],
 ]
 export const columns = `id, prompt_id, entry_id, commit_sha, state, opened_at, ${figureColumns.join(', ')}, repaired_at,
-  repaired_by, repaired_entry_id, withdrawn_at, dismissed_at, key_name, note`
+  repaired_by, repaired_entry_id, withdrawn_at, dismissed_at, key_name, note, owner, acknowledged_at, acknowledged_by, snoozed_until`
 
 export function fromFigures(figures: RegressionFigures): Value[] {
   const { rateBefore, rateAfter, difference, interval, explanation, evidence } = figures
@@ -41,5 +41,9 @@ export function toRegression(row: Row): Regression {
     dismissedAt: row.dismissed_at as number | null,
     dismissedBy: row.key_name as string | null,
     note: row.note as string | null,
+    owner: row.owner as string | null,
+    acknowledgedAt: row.acknowledged_at as number | null,
+    acknowledgedBy: row.acknowledged_by as string | null,
+    snoozedUntil: row.snoozed_until as number | null,
   }
 }

@@ -14,7 +14,7 @@ import { type Instant, isoTime } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
 import { applyProductionEnvironments } from './deployment-changes.ts'
-import { lockOrganisation } from './organisations.ts'
+import { lockOrganisation, requireRoom } from './organisations.ts'
 import { repositoryColumns, toRepository } from './repository-rows.ts'
 
 const settingNames = Object.keys(settingColumns)
@@ -31,7 +31,7 @@ export function sqlRepositoryChanges(
       const settings = updatedSettings(initialSettings, repository)
       const connected = (row: Row) => {
         const subject = { id: row.id as number, name: url }
-        const details = { forge, path, ...(settings.reportsOnPulls ? { reports_on_pulls: 'on' } : {}) }
+        const details = { forge, path, ...settingChanges(initialSettings, settings) }
         return auditEntry({ organisationId, by, at: createdAt, action: 'repository.connected', subject, details })
       }
       const values = [
@@ -73,7 +73,7 @@ export function sqlRepositoryChanges(
         )
       let stored: Row[] = []
       await database.writeAndInvalidate([
-        ...requireRoom(organisationId, maxRepositories),
+        ...connectedRoom(organisationId, maxRepositories),
         {
           ...sameRepositories(organisationId, path),
           andThen(rows) {
@@ -100,10 +100,11 @@ export function sqlRepositoryChanges(
     async update({ id, organisationId, url: oldUrl, path, hookId, ...old }, change, at, by) {
       const { url, sealedToken, sealedSshKey, sshPublicKey, sshHostKey, connectedByOperator } = change
       const production = change.productionEnvironments
-      const reports = change.reportsOnPulls
+      const reports = change.reportsOnPulls || change.opensIssues || change.briefsPulls
       // With another token, or at another URL, reports that were rejected can succeed.
       const canReport = reports && (sealedToken !== old.sealedToken || url !== oldUrl)
       const changedSettings = settingChanges(old, change)
+      const isOtherReport = ['reports_on_pulls', 'opens_issues', 'briefs_pulls'].some((name) => name in changedSettings)
       const isOtherProduction = 'production_environments' in changedSettings
       const subject = { id, name: oldUrl }
       const details = {
@@ -142,7 +143,7 @@ export function sqlRepositoryChanges(
                     sshHostKey,
                     connectedByOperator ? 1 : 0,
                     ...storedSettings(change),
-                    canReport || reports !== old.reportsOnPulls ? 1 : 0,
+                    canReport || isOtherReport ? 1 : 0,
                     url,
                     url,
                     organisationId,
@@ -236,17 +237,11 @@ function changedMeanwhile(): DomainError {
   return new DomainError('conflict', 'This repository was changed or disconnected meanwhile. Try again.')
 }
 
-function requireRoom(organisationId: number, maxRepositories: number): Statement[] {
+function connectedRoom(organisationId: number, maxRepositories: number): Statement[] {
+  const connected = 'repositories where organisation_id = ? and disconnected_at is null'
   return [
     // Concurrent connects must not exceed the limit together, or connect the same repository twice.
     lockOrganisation(organisationId),
-    {
-      ...statement(
-        `select 1 as room where ? > (
-           select count(*) from repositories where organisation_id = ? and disconnected_at is null)`,
-        [maxRepositories, organisationId],
-      ),
-      orThrow: () => tooManyRepositories(maxRepositories),
-    },
+    requireRoom(maxRepositories, connected, [organisationId], () => tooManyRepositories(maxRepositories)),
   ]
 }

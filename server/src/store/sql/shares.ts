@@ -11,7 +11,7 @@ import { isoTime } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, statement } from './database.ts'
 import { toAccess } from './keys.ts'
-import { lockOrganisation } from './organisations.ts'
+import { lockOrganisation, requireRoom } from './organisations.ts'
 
 /** A link ends with the key that created it, which a rotation lets expire. */
 const expiresAt = 'case when k.expires_at < s.expires_at then k.expires_at else s.expires_at end as expires_at'
@@ -41,15 +41,14 @@ export function sqlShares(database: Database): ShareStore {
         // Concurrent requests must not exceed the limit together.
         lockOrganisation(organisationId),
         statement('delete from shares where organisation_id = ? and expires_at <= ?', [organisationId, endedBy]),
-        {
-          ...statement(
-            `select 1 as room where ? > (select count(*) from shares s join api_keys k on k.id = s.key_id
-               where s.organisation_id = ? and s.prompt_id = ? and s.revoked_at is null and k.revoked_at is null
-                 and s.expires_at > ?)`,
-            [maxActiveShares, organisationId, promptId, createdAt],
-          ),
-          orThrow: tooManyShares,
-        },
+        requireRoom(
+          maxActiveShares,
+          `shares s join api_keys k on k.id = s.key_id
+             where s.organisation_id = ? and s.prompt_id = ? and s.revoked_at is null and k.revoked_at is null
+               and s.expires_at > ?`,
+          [organisationId, promptId, createdAt],
+          tooManyShares,
+        ),
         {
           ...statement(
             `insert into shares (organisation_id, prompt_id, regression_id, includes_signals, token_hash, hint, key_id,

@@ -4,6 +4,7 @@ import type { Instant } from '../../domain/time.ts'
 import { type Database, type Row, type Statement, statement, type TypedColumn } from './database.ts'
 import { increaseRevisions } from './hour-revisions.ts'
 import { addToSums, createSumChanges } from './sum-changes.ts'
+import { recountTrials } from './trials.ts'
 
 /** The columns of a deleted signal that `afterDeletion` needs. */
 export const deletedColumns = 'id, prompt_id, value, created_at, version, subject'
@@ -34,6 +35,7 @@ export function afterDeletion(database: Database, organisationId: number, remove
   ]
   const rows = database.jsonRecords(columns)
   return [
+    recountTrials(database, organisationId, [...new Set(removed.map(({ prompt_id }) => prompt_id as number))]),
     ...deleteVotes(
       database,
       organisationId,

@@ -7,17 +7,21 @@ import { sqlAlertDeliveries } from '../sql/alert-deliveries.ts'
 import { sqlAlerts } from '../sql/alerts.ts'
 import { sqlArchive } from '../sql/archive.ts'
 import { sqlAudit } from '../sql/audit.ts'
+import { sqlBriefings } from '../sql/briefings.ts'
 import { sqlDeliveries } from '../sql/deliveries.ts'
 import { sqlDeployments } from '../sql/deployments.ts'
 import { sqlDrift } from '../sql/drift.ts'
 import { sqlErasure } from '../sql/erasure.ts'
 import { sqlFacts } from '../sql/facts.ts'
 import { sqlHistory } from '../sql/history.ts'
+import { sqlInvitations } from '../sql/invitations.ts'
 import { sqlKeys } from '../sql/keys.ts'
 import { sqlLiveTexts } from '../sql/live-texts.ts'
 import { sqlNotices } from '../sql/notices.ts'
 import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
+import { sqlPeople } from '../sql/people.ts'
 import { sqlPrompts } from '../sql/prompts.ts'
+import { sqlProposals } from '../sql/proposals.ts'
 import { sqlPullComments } from '../sql/pull-comments.ts'
 import { sqlRankings } from '../sql/rankings.ts'
 import { sqlRegressions } from '../sql/regressions.ts'
@@ -30,7 +34,9 @@ import { sqlShifts } from '../sql/shifts.ts'
 import { sqlSignalDeletion } from '../sql/signal-deletion.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
 import { sqlSignals } from '../sql/signals.ts'
+import { sqlSources } from '../sql/sources.ts'
 import { sqlSweep } from '../sql/sweep.ts'
+import { sqlTelemetry } from '../sql/telemetry.ts'
 import { sqlTrials } from '../sql/trials.ts'
 import { sqliteArchive } from './archive.ts'
 import { openSqlite } from './database.ts'
@@ -96,6 +102,8 @@ export async function openSqliteStore(
       },
     },
     keys: sqlKeys(database),
+    people: sqlPeople(database),
+    invitations: sqlInvitations(database),
     sessions: sqlSessions(database),
     shares: sqlShares(database),
     prompts: sqlPrompts(database),
@@ -124,6 +132,7 @@ export async function openSqliteStore(
     deployments: sqlDeployments(database),
     liveTexts: sqlLiveTexts(database),
     trials: sqlTrials(database),
+    telemetry: sqlTelemetry(database),
     drift: sqlDrift(database),
     rankings: sqlRankings(database),
     shifts: sqlShifts(database),
@@ -133,6 +142,9 @@ export async function openSqliteStore(
     alertDeliveries: sqlAlertDeliveries(database),
     notices: sqlNotices(database),
     pullComments: sqlPullComments(database),
+    briefings: sqlBriefings(database),
+    sources: sqlSources(database),
+    proposals: sqlProposals(database),
     audit: sqlAudit(database),
     archive: sqlArchive(database, sqliteArchive(path)),
     schemaVersion,

@@ -9,6 +9,14 @@ import { evidenceOfStep, observeStep, otherStepVariance, type Step, type StepEvi
 export interface Evidence extends StepEvidence {
   /** Finds the moment that explains the votes best, other than the change. Costs as much as the rest, so only on demand. */
   findElsewhere(): Elsewhere | null
+  /** How well a step at this time explains the votes, beside one at the change. Null if there are no votes on both sides of it. */
+  compareWith(at: Instant): ComparedMoments | null
+}
+
+/** The log Bayes factors of a step at two moments. */
+export interface ComparedMoments {
+  change: number
+  other: number
 }
 
 /** A step at any moment, and the one that explains the votes best. */
@@ -38,8 +46,12 @@ export function evidenceOfChanges(
   const { steps } = followLevels(blocks, windows, isWanted, past)
   return steps.map((past, window) => {
     if (past === null) return null
-    const findElsewhere = () => elsewhereOf(blocks, window, past.earlier, drift)
-    return { ...evidenceOfStep(past.step, drift), findElsewhere }
+    const moments = () => momentsOf(blocks, window, past.earlier, drift)
+    return {
+      ...evidenceOfStep(past.step, drift),
+      findElsewhere: () => elsewhereOf(moments()),
+      compareWith: (at) => comparedMoments(moments(), at),
+    }
   })
 }
 
@@ -111,10 +123,18 @@ function followLevels(
   return { steps, logLikelihood: logLikelihoodOf(levels) }
 }
 
-function elsewhereOf(blocks: Blocks, window: number, earlier: Float64Array, drift: Readonly<Drift>): Elsewhere | null {
+/** The evidence of a step in front of each block of a window and of the one before it. */
+interface Moments {
+  moments: Float64Array
+  start: Instant[]
+  /** The place of the change. */
+  change: number
+}
+
+function momentsOf(blocks: Blocks, window: number, earlier: Float64Array, drift: Readonly<Drift>): Moments {
   const y: number[] = []
   const variance: number[] = []
-  const start: number[] = []
+  const start: Instant[] = []
   let change = -1
   for (let t = 0; t < blocks.count; t++) {
     const of = blocks.window[t] as number
@@ -125,7 +145,18 @@ function elsewhereOf(blocks: Blocks, window: number, earlier: Float64Array, drif
     start.push(blocks.start[t] as number)
   }
   const expected = drift.map((log, g) => log + (earlier[g] as number))
-  const moments = evidenceOfMoments(y, variance, expected)
+  return { moments: evidenceOfMoments(y, variance, expected), start, change }
+}
+
+function elsewhereOf({ moments, start, change }: Moments): Elsewhere | null {
   const best = bestMoment(moments, change)
   return best === null ? null : { logBayesFactor: evidenceOfAnyMoment(moments), start: start[best] as number }
+}
+
+/** A block may begin before the time and end after it, so the moments in front of it and behind it count. */
+function comparedMoments({ moments, start, change }: Moments, at: Instant): ComparedMoments | null {
+  const next = start.findIndex((each) => each >= at)
+  const near = [next - 1, next].filter((t) => t > 0 && t < moments.length && t !== change)
+  if (next < 0 || near.length === 0) return null
+  return { change: moments[change] as number, other: Math.max(...near.map((t) => moments[t] as number)) }
 }

@@ -1,4 +1,5 @@
-import type { Instant } from '../../time.ts'
+import type { ModelChange } from '../../telemetry/model-changes.ts'
+import { hour, hourStart, type Instant } from '../../time.ts'
 import type { Evidence } from './evidence.ts'
 import type { Mix, SegmentFinding } from './segments.ts'
 import type { StepEvidence } from './step.ts'
@@ -11,6 +12,8 @@ export type Reason =
   | { kind: 'elsewhere'; at: Instant; lead: number }
   | { kind: 'audience'; key: string; mix: Mix }
   | { kind: 'shared'; prompts: number }
+  /** `together`: the model changed in the same hour, so nothing tells the two apart. `lead` as above. */
+  | { kind: 'model'; change: ModelChange; together: boolean; lead: number }
 
 /** Other explanations of a difference. */
 export interface Circumstances {
@@ -18,6 +21,10 @@ export interface Circumstances {
   segments?: readonly SegmentFinding[]
   /** How many other prompts of the organisation moved at the same time, if most of them did. */
   sharedWith?: number
+  /** Changes of the model while the votes came in. */
+  models?: readonly ModelChange[]
+  /** When the change went live. */
+  liveFrom?: Instant
 }
 
 // Below this share of the difference, a different audience is chance, or does not matter.
@@ -28,7 +35,7 @@ const minCertainty = 1.96
 
 /** The first reason why this change does not explain the votes, or null if it does. With one, a difference is unexplained. */
 export function reasonAgainst(
-  { segments = [], sharedWith = 0 }: Circumstances,
+  { segments = [], sharedWith = 0, models = [], liveFrom = 0 }: Circumstances,
   evidence: Evidence,
   difference: number,
 ): Reason | null {
@@ -37,12 +44,30 @@ export function reasonAgainst(
       return { kind: 'audience', key, mix }
     }
   }
+  for (const change of models) {
+    const together = isSameHour(change.at, liveFrom)
+    const lead = together ? 0 : leadOf(change, evidence)
+    // docs/impact.md has both error rates.
+    if (lead >= 0) return { kind: 'model', change, together, lead }
+  }
   const elsewhere = evidence.findElsewhere()
   if (elsewhere !== null && elsewhere.logBayesFactor >= Math.max(minLogBayesFactor, evidence.logBayesFactor)) {
     return { kind: 'elsewhere', at: elsewhere.start, lead: elsewhere.logBayesFactor - evidence.logBayesFactor }
   }
   if (!isCertain(evidence)) return { kind: 'drift' }
   return sharedWith > 0 ? { kind: 'shared', prompts: sharedWith } : null
+}
+
+/** Calls are counted by the hour, and votes come some time after them. */
+function isSameHour(at: Instant, liveFrom: Instant): boolean {
+  return Math.abs(at - hourStart(liveFrom)) <= hour
+}
+
+/** How much better the change of the model explains the votes, if it explains them at all. */
+function leadOf({ at }: ModelChange, evidence: Evidence): number {
+  const compared = evidence.compareWith(at)
+  const isExplained = compared !== null && compared.other >= minLogBayesFactor
+  return isExplained ? compared.other - compared.change : Number.NEGATIVE_INFINITY
 }
 
 function isAudience(mix: Mix, difference: number): boolean {

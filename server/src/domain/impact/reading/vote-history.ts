@@ -154,6 +154,16 @@ async function resolved(
   return resolveVersions(periods.changes, versions, places, periods.live.versionIn)
 }
 
+/** The versions among these that name each change: those that spans name need not be those that signals name. */
+export async function versionsNaming(
+  stores: Pick<VoteStores, 'deployments'>,
+  history: VoteHistory,
+  versions: VersionText[],
+): Promise<(period: LivePeriod) => ReadonlySet<VersionText>> {
+  const { ofChange } = await resolved(stores, history.prompt, history, versions)
+  return ({ change: { id, commitSha } }) => new Set([commitSha, `#${id}`, ...(ofChange.get(id) ?? [])])
+}
+
 /** The sums with those of one more hour at the end. */
 function withHour(sums: HourlySums, start: Instant, { positive, negative }: Tally): HourlySums {
   return {

@@ -1,0 +1,50 @@
+-- The commits of the live text since the trial started, as JSON: votes that name one of them are those of the live version.
+alter table trial_prompts add column controls text not null default '[]';
+
+-- What the judge has counted of a trial that has not ended, as JSON. Counted again from the signals if it is missing, so it is not part
+-- of archives. revision: counts writes, so that two processes do not overwrite each other's counts.
+create table trial_progress (
+  organisation_id integer not null,
+  trial_id text not null,
+  revision integer not null,
+  progress text not null,
+  primary key (organisation_id, trial_id)
+) strict;
+
+-- Whose first vote is part of it.
+create table trial_voters (
+  organisation_id integer not null,
+  trial_id text not null,
+  voter text not null,
+  primary key (organisation_id, trial_id, voter)
+) strict, without rowid;
+
+-- Which process does work that only one of several may do, until when.
+create table leases (
+  name text primary key,
+  owner text not null,
+  lease_until integer not null
+) strict;
+
+insert into leases (name, owner, lease_until) values ('trials', '', 0);
+
+-- Their texts are not needed after the end.
+update trial_prompts set text = '' where active is null;
+
+-- The last label such as `promptledger: 10%` of each pull request. share: millionths, null if it was removed. trial_id: the trial that it
+-- started. due_at: when to act upon it, null if that is done.
+create table trial_labels (
+  organisation_id integer not null,
+  repository_id integer not null,
+  pr_number integer not null,
+  share integer,
+  head text not null,
+  actor text not null,
+  changed_at integer not null,
+  trial_id text,
+  due_at integer,
+  attempts integer not null,
+  primary key (organisation_id, repository_id, pr_number)
+) strict;
+
+create index trial_labels_due on trial_labels (due_at) where due_at is not null;
