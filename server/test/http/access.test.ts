@@ -274,7 +274,7 @@ onOneEngine('Access control', (engine) => {
         for (const [i, role] of tried.entries()) {
           // Reading leaves it as it was. Except that preparing a trial, which reads git for all, removes a text that is not from git.
           const isKept = documented.operation.operationId !== 'getPromptText'
-          const isFresh = i === 0 || documented.method === 'GET'
+          const isFresh = i === 0 || documented.method === 'get'
           const request = isFresh && isKept ? theirs : await prepareRequest(service, documented)
           const key = await service.key(request.tenant.organisation, role)
           const headers = { ...request.headers, authorization: `Bearer ${key}` }
