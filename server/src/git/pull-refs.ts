@@ -41,7 +41,7 @@ export async function readPullRefs(remote: Remote, pattern: string): Promise<Pul
       const args = ['ls-remote', '--quiet', '--refs', '--end-of-options', url, pattern]
       let bytes = 0
       let newest = ''
-      for await (const lines of linesOf(gitOutput(args, { env, timeoutMs }))) {
+      for await (const lines of linesOf(gitOutput(args, { env, timeoutMs, listsRefs: true }))) {
         bytes += lines.length
         if (bytes > maxOutputBytes) return false
         for (const [, sha = '', number] of lines.matchAll(pullHead)) {

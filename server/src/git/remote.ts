@@ -12,6 +12,8 @@ export interface RemoteHead {
 const timeoutMs = 30_000
 // HEAD comes first. A hostile server can have any number of refs that end with `/HEAD`.
 const maxBytes = 1024 * 1024
+// With --heads, the server sends no other refs. A pattern alone would make it send all of them.
+const onlyBranches = ['--heads', '--refs']
 
 /** The remote's default branch and its newest commit. Tries `fallback` if HEAD points to a missing branch. */
 export async function readRemoteHead(remote: Remote, fallback: string | null = null): Promise<RemoteHead> {
@@ -19,7 +21,7 @@ export async function readRemoteHead(remote: Remote, fallback: string | null = n
   const branch = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(listed)?.[1] ?? null
   const sha = /^([0-9a-f]{40,64})\tHEAD$/m.exec(listed)?.[1] ?? null
   if (sha !== null || fallback === null) return { branch, sha }
-  const [fallbackSha] = (await listRemote(remote, ['--refs'], `refs/heads/${fallback}`)).split('\t')
+  const [fallbackSha] = (await listRemote(remote, onlyBranches, `refs/heads/${fallback}`)).split('\t')
   return fallbackSha ? { branch: fallback, sha: fallbackSha } : { branch, sha }
 }
 
@@ -28,14 +30,14 @@ const maxBranchBytes = 16 * 1024 * 1024
 
 /** The newest commits of all branches. Only people with write access create and move branches, unlike the refs of pull requests. */
 export async function readBranchHeads(remote: Remote): Promise<Set<string>> {
-  const listed = await listRemote(remote, ['--refs'], 'refs/heads/*', maxBranchBytes)
+  const listed = await listRemote(remote, onlyBranches, 'refs/heads/*', maxBranchBytes)
   return new Set(listed.split('\n').flatMap((line) => /^([0-9a-f]{40,64})\trefs\/heads\//.exec(line)?.[1] ?? []))
 }
 
 /** The newest commit of a branch; null if the remote has none of this name. */
 export async function readRemoteBranch(remote: Remote, branch: string): Promise<string | null> {
   const ref = `refs/heads/${branch}`
-  const listed = await listRemote(remote, ['--refs'], ref)
+  const listed = await listRemote(remote, onlyBranches, ref)
   const line = listed.split('\n').find((each) => each.endsWith(`\t${ref}`))
   return line?.split('\t')[0] ?? null
 }
@@ -65,5 +67,5 @@ async function runListRemote(
   limit = maxBytes,
 ): Promise<string> {
   const args = ['ls-remote', '--quiet', ...options, '--end-of-options', url, pattern]
-  return decode(await git(args, { env, timeoutMs, maxBytes: limit }))
+  return decode(await git(args, { env, timeoutMs, maxBytes: limit, listsRefs: true }))
 }

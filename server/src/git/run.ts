@@ -16,6 +16,8 @@ export interface GitOptions {
   input?: string
   /** How long git may run. Time that the consumer takes between two chunks of output does not count. */
   timeoutMs?: number
+  /** Git keeps all refs of the remote in memory, 200 to 330 bytes for each, and may use twice the limit for them. */
+  listsRefs?: boolean
   /** Fails if git prints more than this. */
   maxBytes?: number
   signal?: AbortSignal
@@ -34,8 +36,16 @@ export function limitGitMemory(bytes: number): void {
   memoryLimitBytes = bytes
 }
 
+// Twice the limit is enough for 500,000 refs. Only one list at a time may use it, because servers decide how many refs they have.
+const listingFactor = 2
+let largeListing: ChildProcess | null = null
+
 /** Grows with what the repository really contains, so that only changes that are huge when read exceed it. */
-function memoryLimit({ mirror, folder = null }: GitOptions): number {
+function memoryLimit(child: ChildProcess, { mirror, folder = null, listsRefs = false }: GitOptions): number {
+  if (listsRefs && (largeListing === null || largeListing === child)) {
+    largeListing = child
+    return memoryLimitBytes * listingFactor
+  }
   const repositories = [mirror ?? [], folder === null ? [] : [folder, join(folder, '.git')]].flat()
   const bytes = repositories.reduce((total, repository) => total + packBytes(repository), 0)
   return memoryLimitBytes + bytes / packBytesPerMemoryByte
@@ -138,7 +148,7 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
   // A tree that names itself a thousand times takes a few bytes on disk and gigabytes in a list of paths.
   const memoryCheck = setInterval(() => {
     const used = child.pid === undefined ? 0 : memoryOf(child.pid)
-    if (used <= memoryLimitBytes || used <= memoryLimit(options)) return
+    if (used <= memoryLimitBytes || used <= memoryLimit(child, options)) return
     usedTooMuchMemory = true
     kill()
   }, memoryCheckIntervalMs)
@@ -170,7 +180,7 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
     if (code !== 0) {
       gitRuns.failed++
       if (usedTooMuchMemory) {
-        const limit = `${Math.floor(memoryLimit(options) / megabyte)} MB`
+        const limit = `${Math.floor(memoryLimit(child, options) / megabyte)} MB`
         throw new GitLimitError(command, `needs more than ${limit} of memory (GIT_MEMORY_LIMIT)`)
       }
       if (deadline.isOver()) throw new GitLimitError(command, 'timed out', 'connection')
@@ -182,6 +192,7 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
     deadline.pause()
     clearInterval(memoryCheck)
     running.delete(child)
+    if (largeListing === child) largeListing = null
     signal?.removeEventListener('abort', kill)
     if (!finished) kill()
   }

@@ -9,6 +9,7 @@ import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
 import { TestService } from '../../../testing/service.ts'
 import { collectPullNumbers } from '../../src/git/pull-numbers.ts'
 import { readPullRefs } from '../../src/git/pull-refs.ts'
+import { limitGitMemory } from '../../src/git/run.ts'
 import { createRemote, remoteAt } from './git-environment.ts'
 
 /** Adds refs of pull requests to the remote, all with this head, from 1 to `count`. */
@@ -42,6 +43,18 @@ test('any number of pull requests with the same head are listed in linear time, 
     )
   })
   assert.ok(usedMs < maxMs, `it took ${usedMs} ms of processor time`)
+})
+
+test('one list of refs at a time may use twice the memory of other commands', async (t) => {
+  const megabyte = 1024 * 1024
+  const count = 100_000
+  const git = createRemote({ 'a.md': 'a\n' })
+  addPulls(git, git.head(), count)
+  // Git needs 33 MB for them.
+  limitGitMemory(24 * megabyte)
+  t.after(() => limitGitMemory(96 * megabyte))
+  const refs = await readPullRefs({ ...remoteAt(git.remote), allowLocal: true }, 'refs/pull/*/head')
+  assert.deepEqual([refs.count, refs.isComplete], [count, true])
 })
 
 test('any number of pull requests that share a trace are collected in linear time', async () => {

@@ -80,7 +80,7 @@ test('every way to run the service that sets its environment sets the allocator'
 })
 
 test('the space for short-lived objects stays within its limit without a flag of node', async () => {
-  const module = new URL('server/src/service/young-generation.ts', root)
+  const module = new URL('server/src/service/heap.ts', root)
   const script = `
     import { getHeapSpaceStatistics } from 'node:v8'
     import { limitYoungGeneration } from '${module}'
@@ -101,6 +101,25 @@ test('the space for short-lived objects stays within its limit without a flag of
   // V8 exceeds its capacity for moments, by what a collection keeps: 10 to 19 MB, and 128 MB without the limit.
   const [limited, unlimited] = [await largest('limited'), await largest('unlimited')]
   assert.ok(limited <= 32 && unlimited >= 64, `${limited} MB with the limit, ${unlimited} MB without`)
+})
+
+test('what a burst leaves behind is given back while there is nothing to do', async () => {
+  const module = new URL('server/src/service/heap.ts', root)
+  const script = `
+    import { setTimeout as pause } from 'node:timers/promises'
+    import { returnGarbage } from '${module}'
+    const megabyte = 1024 * 1024
+    let kept = Array.from({ length: 40 }, () => [Buffer.alloc(megabyte, 1), Array.from({ length: 10_000 }, (_, i) => ({ i }))])
+    kept = null
+    const before = process.memoryUsage.rss()
+    returnGarbage({ keptBytes: 64 * megabyte, usefulBytes: 20 * megabyte, intervalMs: 20 })
+    const deadline = Date.now() + 60_000
+    while (process.memoryUsage.rss() > before - 30 * megabyte && Date.now() < deadline) await pause(20)
+    console.log(Math.round((before - process.memoryUsage.rss()) / megabyte))`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
+    env: { ...process.env, ...allocator },
+  })
+  assert.ok(Number(stdout) >= 30, `${stdout.trim()} MB are given back`)
 })
 
 describe('The secrets of compose.yaml', () => {

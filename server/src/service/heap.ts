@@ -1,0 +1,70 @@
+import { PerformanceObserver } from 'node:perf_hooks'
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+/**
+ * Keeps the part of the heap for short-lived objects from growing beyond `maxBytes`: V8 doubles it under load, up to 128 MB, and rarely
+ * returns it. `--max-semi-space-size` does the same, but only where node is started with it, and the command of the package is not.
+ * V8 reads the factor with each collection, so it applies however the process was started.
+ */
+export function limitYoungGeneration(maxBytes: number): void {
+  let factor = 2
+  const observer = new PerformanceObserver(() => {
+    const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')
+    const wanted = space !== undefined && space.space_size > maxBytes / 2 ? 1 : 2
+    if (wanted === factor) return
+    factor = wanted
+    setFlagsFromString(`--semi-space-growth-factor=${factor}`)
+  })
+  observer.observe({ entryTypes: ['gc'] })
+}
+
+interface Limits {
+  /** Less memory than this is kept. */
+  keptBytes: number
+  /** A collection is worth its time if it gives back this much. */
+  usefulBytes: number
+  intervalMs: number
+}
+
+const maxSkipped = 64
+
+/**
+ * Gives back what a burst leaves behind. V8 collects old objects and buffers when more are allocated, so that after a burst 100 MB of
+ * garbage stay for as long as there is little to do, and the next burst adds to them. A process that really needs so much is
+ * interrupted less and less often.
+ */
+export function returnGarbage({ keptBytes, usefulBytes, intervalMs }: Limits): void {
+  // How many checks are skipped after a collection, and how many of them are left.
+  let [skipped, left] = [1, 0]
+  let collectedAtBytes: number | null = null
+  const check = () => {
+    const usedBytes = process.memoryUsage.rss()
+    // V8 frees memory after a collection, in other threads: only now it is known how much that was.
+    if (collectedAtBytes !== null) {
+      const wasUseful = collectedAtBytes - usedBytes >= usefulBytes
+      skipped = wasUseful ? 1 : Math.min(skipped * 2, maxSkipped)
+      left = skipped
+      collectedAtBytes = null
+    }
+    if (usedBytes <= keptBytes) [skipped, left] = [1, 0]
+    else if (left > 0) left--
+    else {
+      collectedAtBytes = usedBytes
+      collectGarbage()
+    }
+  }
+  setInterval(check, intervalMs).unref()
+}
+
+let collect: ((options: object) => void) | null = null
+
+function collectGarbage(): void {
+  if (collect === null) {
+    // As `--expose-gc`, however the process was started.
+    setFlagsFromString('--expose-gc')
+    collect = runInNewContext('gc') as typeof collect
+  }
+  // Otherwise V8 keeps the pages of what it has collected, half as much again, until there is nothing to do.
+  collect?.({ type: 'major', flavor: 'last-resort' })
+}
