@@ -20,6 +20,7 @@ import { importLines } from '../testing/cli.ts'
 import { postgres, sqlite } from '../testing/engines.ts'
 import { eventually } from '../testing/eventually.ts'
 import { GitRepository } from '../testing/git-repository.ts'
+import { startApplication } from '../testing/otlp.ts'
 import { deliveriesFrom } from '../testing/payloads/deliveries.ts'
 import { startPostgres } from '../testing/postgres.ts'
 import { killAll, type RunningProcess, serve, spawnNode } from '../testing/processes.ts'
@@ -117,6 +118,7 @@ async function soak(engine: EngineName, folder: string, script: string): Promise
   const service = await start(0)
   let replica = engine === 'postgres' ? await start(1) : service
   const browser = await openConsole(service, account)
+  const application = startApplication(service.address, account.key, 'protobuf', 'gzip')
 
   const agent = new Agent({ keepAlive: true })
   let retried = 0
@@ -191,8 +193,20 @@ async function soak(engine: EngineName, folder: string, script: string): Promise
       },
     ],
     [
+      'telemetry',
+      1_000,
+      async (turn) => {
+        const prompt = { 'gen_ai.prompt.name': 'prompts/b.md', 'gen_ai.request.model': 'large' }
+        const { parent } = application.call({ ...prompt, 'gen_ai.response.id': `response-${turn}` })
+        application.evaluate({ ...prompt, 'gen_ai.evaluation.score.label': 'thumbs_up' }, parent)
+        await Promise.all([application.sendLogs(), application.sendSpans()])
+        recorded++
+      },
+    ],
+    [
       'pushes',
-      3_000,
+      // A busy day. With ten times as many, memory grows with the cached verdicts of 1,200 changes.
+      30_000,
       async (turn) => {
         const before = git.head('main')
         const after = git.commit(`Change ${turn}`, { 'prompts/a.md': text(turn + 1) })
@@ -308,6 +322,7 @@ async function soak(engine: EngineName, folder: string, script: string): Promise
     failures.push(`${trials} trials, and ${told} messages`),
   )
   await browser.close()
+  await application.stop()
   await service.stop()
   if (replica !== service) await replica.stop()
   await checkCounts(url).catch((error) => failures.push(error.message))
