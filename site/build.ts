@@ -13,6 +13,7 @@ import { brokenLinks, type Page, readPages, root, targetOf, trackedFiles } from 
 const site = join(root, 'dist/site')
 const folder = join(site, version)
 const reference = 'reference.html'
+const searchOptions = { fields: ['title', 'name', 'text'], storeFields: ['title', 'page', 'place', 'weight'] }
 
 const pages = readPages()
 const broken = brokenLinks(pages)
@@ -26,7 +27,7 @@ await rm(folder, { recursive: true, force: true })
 for (const page of pages) await write(placeOf(page.path), render(page))
 for (const path of copied) await copy(path)
 await writeReference()
-await write('search-index.js', `searchIndex = ${JSON.stringify(JSON.stringify(searchIndex()))}\n`)
+await write('search-index.js', `searchOptions = ${JSON.stringify(searchOptions)}\nsearchIndex = ${JSON.stringify(JSON.stringify(searchIndex()))}\n`)
 const own = fileURLToPath(new URL('.', import.meta.url))
 for (const name of ['site.css', 'site.js']) await cp(join(own, name), join(folder, name))
 await cp(join(root, 'node_modules/minisearch/dist/umd/index.js'), join(folder, 'minisearch.js'))
@@ -92,13 +93,18 @@ function layout(page: Page, content: string, up: (path: string) => string): stri
 <script src="${up('site.js')}" data-root="${up('.')}" defer></script>
 </head>
 <body>
-<nav aria-label="Pages">
-<p class="title"><a href="${up('index.html')}">Promptledger</a> <select aria-label="Version"><option>${version}</option></select></p>
+<div class="side">
+<header>
+<a href="${up('index.html')}">Promptledger</a> <select aria-label="Version"><option>${version}</option></select>
+<button type="button" popovertarget="pages">Menu</button>
 <input type="search" placeholder="Search" aria-label="Search" autocomplete="off">
 <ol class="results" hidden></ol>
+</header>
+<nav id="pages" aria-label="Pages" popover>
 ${navigation.join('\n')}
 <p><a href="${up(reference)}">API reference</a></p>
 </nav>
+</div>
 <main>
 ${content}
 </main>
@@ -142,21 +148,29 @@ async function writeReference(): Promise<void> {
 
 /** One entry for each part below a heading. */
 function searchIndex(): MiniSearch {
-  const index = new MiniSearch({ fields: ['title', 'text'], storeFields: ['title', 'page', 'place'] })
+  const index = new MiniSearch(searchOptions)
   const documents = pages.flatMap((page) => {
     const headings = page.headings.values()
-    const parts: { id: string; title: string; page: string; place: string; text: string }[] = []
+    const parts: (ReturnType<typeof rankOf> & Record<'id' | 'title' | 'page' | 'place' | 'text', string>)[] = []
     for (const token of page.tokens) {
       if (token.type === 'heading') {
         const { id, text: title } = headings.next().value ?? { id: '', text: '' }
         const place = `${placeOf(page.path)}#${id}`
-        parts.push({ id: place, title, page: page.title, place, text: '' })
+        parts.push({ id: place, title, page: page.title, place, text: '', ...rankOf(page, parts.length === 0) })
       } else if (parts.length > 0) (parts.at(-1) as { text: string }).text += token.raw
     }
     return parts
   })
   index.addAll(documents)
   return index
+}
+
+/** A page comes before the parts of others, and is also found by its path and its name in the navigation. Records come last. */
+function rankOf({ path }: Page, isStart: boolean): { name: string; weight: number } {
+  const isRecord = /^(docs\/(decisions|measurements)\/|CHANGELOG)/.test(path)
+  if (isRecord || !isStart) return { name: '', weight: isRecord ? 0.2 : 1 }
+  const named = sections.flatMap(({ items }) => items).filter((item) => item.path === path)
+  return { name: [path, ...named.map(({ title }) => title)].join(' '), weight: 2 }
 }
 
 async function writeVersions(): Promise<void> {

@@ -18,8 +18,14 @@ function load(name) {
 let index
 field.addEventListener('input', async () => {
   await Promise.all([load('minisearch.js'), load('search-index.js')])
-  index ??= MiniSearch.loadJSON(searchIndex, { fields: ['title', 'text'], storeFields: ['title', 'page', 'place'] })
-  const found = index.search(field.value, { prefix: true, fuzzy: 0.1, boost: { title: 4 }, combineWith: 'AND' })
+  index ??= MiniSearch.loadJSON(searchIndex, searchOptions)
+  const found = index.search(field.value, {
+    prefix: true,
+    fuzzy: 0.1,
+    boost: { title: 4, name: 4 },
+    boostDocument: (_place, _term, { weight }) => weight,
+    combineWith: 'AND',
+  })
   results.replaceChildren(...found.slice(0, 12).map(toItem))
   results.hidden = found.length === 0
 })

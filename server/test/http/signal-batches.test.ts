@@ -159,7 +159,7 @@ onEachEngine('A batch of signals', (engine) => {
     assert.equal(await tenant.used(), 0)
   })
 
-  test('a large body of little but brackets is rejected before it is parsed', async () => {
+  test('a large body of little but brackets or members is rejected before it is parsed', async () => {
     const tenant = await service.tenant()
     const deep = '['.repeat(2_000_000)
     const nested = `${'['.repeat(100)}${']'.repeat(100)},`
@@ -171,8 +171,15 @@ onEachEngine('A batch of signals', (engine) => {
     }
     assert.equal(await message(deep), 'The body is nested more than 128 levels deep')
     assert.match(await message(wide), /^The body has more than 100,000 objects and arrays: split it/)
-    // Brackets in strings do not count, also after an escaped quote.
-    const metadata = { text: `\\"${'['.repeat(150)}` }
+    const names = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`a long name: ${i}\\`, i]))
+    const named = (count: number) => JSON.stringify({ ...names(count), signals: [1] })
+    assert.match(await message(named(10_000)), /^The body has more than 10,000 different names of members: split it/)
+    assert.equal((await send(tenant, named(9_999))).statusCode, 200)
+    const repeated = `{${'"value":1,'.repeat(100_000)}"signals":[1]}`
+    assert.match(await message(repeated), /^The body has more than 100,000 members: split it/)
+    // Brackets and names in strings do not count, also after an escaped quote.
+    const metadata = { text: `\\"${'['.repeat(150)}`, quoted: '{"a":1}' }
     const signals = Array(500).fill({ prompt: tenant.prompt.publicId, value: 'positive', metadata })
     assert.equal((await send(tenant, { signals })).statusCode, 200)
   })

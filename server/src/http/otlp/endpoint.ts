@@ -7,7 +7,7 @@ import { type Receipt, receiveLogs, receiveSpans } from '../../domain/telemetry/
 import type { TelemetryContext } from '../../domain/telemetry/record-evaluations.ts'
 import type { TelemetryKind } from '../../domain/telemetry/telemetry.ts'
 import { parseObject } from '../json-bodies.ts'
-import { eventsInJson, limitNames, spansInJson } from './json.ts'
+import { eventsInJson, spansInJson } from './json.ts'
 import { eventsIn, spansIn } from './protobuf.ts'
 import { type Encoding, encodeReceipt } from './response.ts'
 import { MalformedError, TooManyPartsError } from './wire.ts'
@@ -16,10 +16,8 @@ import { MalformedError, TooManyPartsError } from './wire.ts'
 
 // Parsing this much JSON takes 40 ms, in which no other request runs. Protobuf is read in slices.
 const maxDecodedBytes: Record<Encoding, number> = { protobuf: 8 * 1024 * 1024, json: 4 * 1024 * 1024 }
-// An attribute is two objects.
-const maxContainers = 250_000
-// The protocol has some dozen, and attributes are values of two of them.
-const maxNames = 1_000
+// In thousands. An attribute is two objects. The protocol has some dozen names, and attributes are values of two of them.
+const jsonLimits = { containers: 250, members: 1_000, names: 1 }
 // What is decompressed is not counted with the bodies, so few are at the same time.
 const maxDecoding = 2
 
@@ -70,8 +68,11 @@ function record(kind: TelemetryKind, encoding: Encoding, bytes: Buffer, context:
 function parseJson(bytes: Buffer): object {
   if (!isUtf8(bytes)) throw new MalformedError('it is not valid UTF-8')
   try {
-    limitContainers(bytes, maxContainers)
-    limitNames(bytes, maxNames)
+    limitContainers(bytes, jsonLimits)
+  } catch {
+    throw new TooManyPartsError()
+  }
+  try {
     return parseObject('it', bytes.toString())
   } catch (error) {
     if (error instanceof DomainError) throw new MalformedError(error.message)

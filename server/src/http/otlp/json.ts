@@ -97,28 +97,3 @@ function idIn(value: unknown, length: number): string {
   const isId = typeof value === 'string' && value.length === length && /^[0-9a-f]+$/i.test(value)
   return isId && !isZero(value) ? value.toLowerCase() : ''
 }
-
-const [quote, backslash, colon] = Buffer.from('"\\:') as unknown as [number, number, number]
-const space = ' '.charCodeAt(0)
-
-/** Rejects a body with many names of members, on which JSON.parse would spend half a second. */
-export function limitNames(json: Buffer, most: number): void {
-  const names = new Set<string>()
-  for (let at = json.indexOf(colon); at !== -1; at = json.indexOf(colon, at + 1)) {
-    let end = at - 1
-    while ((json[end] as number) <= space) end--
-    if (json[end] !== quote) continue
-    // A quote within a text is escaped.
-    if (isEscaped(json, end)) continue
-    let start = json.lastIndexOf(quote, end - 1)
-    while (isEscaped(json, start)) start = json.lastIndexOf(quote, start - 1)
-    names.add(json.toString('latin1', start + 1, end))
-    if (names.size > most) throw new TooManyPartsError()
-  }
-}
-
-function isEscaped(json: Buffer, at: number): boolean {
-  let from = at
-  while (json[from - 1] === backslash) from--
-  return (at - from) % 2 === 1
-}
