@@ -27,7 +27,10 @@ await rm(folder, { recursive: true, force: true })
 for (const page of pages) await write(placeOf(page.path), render(page))
 for (const path of copied) await copy(path)
 await writeReference()
-await write('search-index.js', `searchOptions = ${JSON.stringify(searchOptions)}\nsearchIndex = ${JSON.stringify(JSON.stringify(searchIndex()))}\n`)
+await write(
+  'search-index.js',
+  `searchOptions = ${JSON.stringify(searchOptions)}\nsearchIndex = ${JSON.stringify(JSON.stringify(searchIndex()))}\n`,
+)
 const own = fileURLToPath(new URL('.', import.meta.url))
 for (const name of ['site.css', 'site.js']) await cp(join(own, name), join(folder, name))
 await cp(join(root, 'node_modules/minisearch/dist/umd/index.js'), join(folder, 'minisearch.js'))

@@ -47,5 +47,8 @@ test('on a phone, every page of the documentation fits and starts with its headi
     return [...document.querySelectorAll('main')].map(({ scrollWidth }) => scrollWidth > innerWidth)
   }, contents)
   assert.equal(tooWide.length, files.length)
-  assert.deepEqual(files.filter((_, i) => tooWide[i]), [])
+  assert.deepEqual(
+    files.filter((_, i) => tooWide[i]),
+    [],
+  )
 })
