@@ -13,10 +13,11 @@ export function demoCommand(program: Command): void {
     .option('--port <n>', 'port to listen on; overrides PORT', portArgument)
     .option('--host <host>', 'address to listen on; overrides HOST')
     .action(async (options: { port?: number; host?: string }, command: Command) => {
+      const onStep = (text: string) => void process.stderr.write(`${visibleLine(text)}…\n`)
+      // Before the modules of the service are loaded, which takes a second.
+      onStep('Preparing the demo, which takes some seconds')
       const { startDemo } = await import('./start-demo.ts')
-      const demo = await startDemo({ ...readConfig(), ...options }, (text) =>
-        process.stderr.write(`${visibleLine(text)}…\n`),
-      )
+      const demo = await startDemo({ ...readConfig(), ...options }, onStep)
       print(command, toJson(demo), describe(demo))
     })
 }

@@ -25,10 +25,8 @@ export async function findLanding(
   const merge = mergeOf(pull)
   const unclear = pull.events.findLast(({ kind, intoDefault }) => kind === 'unclear' && intoDefault)
   if (merge?.mergeCommit) {
-    const landing = await resolveCommit(mirror, merge.mergeCommit)
-    // The mirror may already have the commit from the pull request before the default branch contains it.
-    const hasLanded = landing !== null && (await isAncestor(mirror, landing, tip))
-    return hasLanded ? withLandedCommits(mirror, landing, pull) : null
+    const landing = await landedCommit(mirror, merge.mergeCommit, tip)
+    return landing === null ? null : withLandedCommits(mirror, landing, pull)
   }
   const head = pull.heads.find(({ sha }) => sha.startsWith((merge ?? unclear)?.head ?? '-'))
   if (head === undefined) return null
@@ -39,11 +37,28 @@ export async function findLanding(
   return landing === null ? null : withLandedCommits(mirror, landing, pull)
 }
 
+/**
+ * The reported merge commit, which may be shortened; null unless `tip` contains it. The mirror may already have it from the pull
+ * request, or not yet.
+ */
+async function landedCommit(mirror: string, reported: string, tip: string): Promise<string | null> {
+  const isFull = /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(reported)
+  const landing = isFull ? reported : await resolveCommit(mirror, reported)
+  if (landing === null) return null
+  try {
+    return (await isAncestor(mirror, landing, tip)) ? landing : null
+  } catch (error) {
+    // Of a commit that is not there, git says what it says of a damaged mirror.
+    if ((await resolveCommit(mirror, landing)) === null) return null
+    throw error
+  }
+}
+
 /** A rebase lands as consecutive commits that end with the landing. A merge or a squash is one commit. */
 async function withLandedCommits(mirror: string, landing: string, pull: Pull): Promise<Landing> {
   const traces = new Set(pull.heads.flatMap((head) => head.traces))
-  const count = Math.max(traces.size, 1)
-  const commits = await readCommits(mirror, ['--first-parent', '-n', String(count), landing])
+  if (traces.size < 2) return { landing, landed: [landing] }
+  const commits = await readCommits(mirror, ['--first-parent', '-n', String(traces.size), landing])
   const landed: string[] = []
   for (const commit of commits) {
     if (commit.parents.length > 1 || !traces.has(commitTrace(commit))) break

@@ -27,9 +27,10 @@ export interface PullBase {
 /** Finds the commit that a pull request began at. */
 export async function findPullBase(mirror: string, query: PullBaseQuery): Promise<PullBase> {
   const { head, tip, commitCount } = query
+  const shared = await mergeBase(mirror, tip, head)
+  if (shared !== head) return { base: shared, from: 'git' }
   const landing = await landingOf(mirror, head, tip)
-  if (landing === null) return { base: await mergeBase(mirror, tip, head), from: 'git' }
-  if (landing !== head) return { base: await mergeBase(mirror, `${landing}^1`, head), from: 'git' }
+  if (landing !== null && landing !== head) return { base: await mergeBase(mirror, `${landing}^1`, head), from: 'git' }
   const reported = await closestBase(mirror, head, query.mergeBases)
   if (reported !== null) return { base: reported, from: 'report' }
   if (commitCount !== null) return { base: await ancestor(mirror, head, commitCount), from: 'report' }

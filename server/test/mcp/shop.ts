@@ -5,6 +5,7 @@ import { onTestEnd } from '../../../testing/cleanup.ts'
 import type { Engine } from '../../../testing/engines.ts'
 import { TestService } from '../../../testing/service.ts'
 import { createShop } from '../../src/demo/shop.ts'
+import { gitRuns } from '../../src/git/run.ts'
 
 /** A year of changes and votes of the demo's shop, judged, and an agent that reads them. */
 export class Shop {
@@ -15,7 +16,10 @@ export class Shop {
   async open(engine: Engine): Promise<void> {
     const { service } = this
     await service.open(engine)
+    const { started } = gitRuns
     await createShop(service.syncContext, service.now)
+    // What the demo takes until it is ready. Each of the 40 pull requests takes 6 or 7.
+    assert.ok(gitRuns.started - started < 320, `git ran ${gitRuns.started - started} times`)
     const [organisation] = await service.store.organisations.list()
     assert.ok(organisation !== undefined)
     for (const { id } of await service.store.prompts.list(organisation.id)) service.judge.touch(organisation.id, id)
