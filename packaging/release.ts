@@ -13,7 +13,7 @@ const usage = `Writes the files of a release to dist/release, from a clone of HE
 npm run release
 npm run release -- --check                             build a second time elsewhere, and compare every byte
 npm run release -- --node-image node:24-slim@sha256:…  pin the base of the image
-npm run release -- --sign ~/.ssh/release               sign the checksums with this ssh key
+npm run release -- --sign ~/.ssh/release               sign the checksums with this ssh key; needs --node-image
 npm run release -- --publish                           publish the npm packages; needs the tag of the version
 
 PYTHON is an interpreter with the packages build and hatchling, by default python3.
@@ -39,6 +39,10 @@ else await release()
 
 async function release(): Promise<void> {
   const version = await commonVersion()
+  const isPinned = /@sha256:[0-9a-f]{64}$/.test(options['node-image'])
+  if (options.sign !== undefined && !isPinned) {
+    throw new Error('What is signed has an image whose base is pinned. Add: --node-image node:24-slim@sha256:<digest>')
+  }
   if (options.publish) await requireTag(version)
   // Modes of files are part of the packages.
   process.umask(0o022)
@@ -48,7 +52,7 @@ async function release(): Promise<void> {
   await tryExecutable(tarballs)
   if (options.sign !== undefined) await sign(options.sign)
   say((await readFile(join(folder, checksums), 'utf8')).trimEnd())
-  if (!options['node-image'].includes('@sha256:')) say('The base of the image is not pinned: use --node-image.')
+  if (!isPinned) say('The base of the image is not pinned: use --node-image.')
   if (options.publish) for (const tarball of [tarballs.client, tarballs.promptledger]) await publish(tarball)
 }
 

@@ -4,13 +4,14 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
-/** The pages that tell people what to run. Decisions and measurements say what was run. */
+/** The pages that tell people what to run. Decisions and measurements say what was run, and those on frameworks are tests of their own. */
 export const pages = [
   'README.md',
   'CONTRIBUTING.md',
   'client/README.md',
   'clients/python/README.md',
   'packaging/README.md',
+  'examples/README.md',
   ...['docs', 'docs/operations'].flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith('.md'))

@@ -24,7 +24,7 @@ interface Demo {
   prompts: { id: string; changes: { entry_id: number; verdict: string }[] }[]
 }
 
-const startTimeoutMs = 60_000
+const startTimeoutMs = 300_000
 const dayMs = 86_400_000
 const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
 const desktop = (height: number, colorScheme: 'light' | 'dark' = 'light') =>
