@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Repository } from '../server/src/domain/repositories/repository.ts'
 import { alignDefaultBranch } from '../server/src/follow/mainline.ts'
+import { lazyPlaces } from '../server/src/follow/repository-places.ts'
 import { forgeOf } from '../server/src/forges/index.ts'
 import { streamMessages } from '../server/src/git/log.ts'
 import type { Mirror } from '../server/src/git/mirror.ts'
@@ -123,7 +124,8 @@ function followHistory(
       const tip = shas.get(number) as string
       const repository = { forge, url, webUrl: null, tip: recorded } as Repository
       const pullRefs = lazyPullRefs({ ...localRemote, url: path }, forgeOf(forge).pullRefPattern)
-      await alignDefaultBranch({ mirror: { path } as Mirror, tip, branch, pullRefs }, repository)
+      const places = lazyPlaces(repository)
+      await alignDefaultBranch({ mirror: { path } as Mirror, tip, branch, pullRefs, places }, repository)
       recorded = tip
       const commits = await Array.fromAsync(streamMessages(path, ['--first-parent', tip]))
       return commits.map(({ sha }) => numbers.get(sha) as number).reverse()

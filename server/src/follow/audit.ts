@@ -10,6 +10,7 @@ import { type LinePlace, readPlaces } from './line-evidence.ts'
 import { referenceReader } from './merge-references.ts'
 import type { Claim } from './pull-claims.ts'
 import { readPullEvidence } from './pull-evidence.ts'
+import { lazyPlaces } from './repository-places.ts'
 import { mirrorOf, type SyncContext } from './sync-context.ts'
 import { logOptions, type SyncRun } from './sync-run.ts'
 
@@ -67,6 +68,7 @@ export async function auditRepository(
     isPoll: true,
     options: logOptions(repository),
     pullRefs: lazyPullRefs(mirror.remote, forgeOf(repository.forge).pullRefPattern),
+    places: lazyPlaces(repository),
     added: null,
     now: context.clock(),
   }

@@ -1,5 +1,5 @@
 import type { BlobTexts } from '../domain/repositories/repository-service.ts'
-import { readSizes, readTexts } from '../git/blobs.ts'
+import { readTexts } from '../git/blobs.ts'
 import { fetchBranch } from '../git/mirror.ts'
 import { GitError } from '../git/run.ts'
 import { openMirror } from './contents.ts'
@@ -16,12 +16,11 @@ export async function readBlobTexts(
   try {
     const mirror = await openMirror(context, repositoryId, { fetchTimeoutMs: 0 })
     if (mirror === null) return found
-    const sizes = await readSizes(mirror.path, blobs)
-    for await (const { blob, text } of readTexts(mirror.path, blobs, maxBytes)) {
+    for await (const { blob, size, text } of readTexts(mirror.path, blobs, maxBytes)) {
       // PostgreSQL cannot store NUL, and no prompt has one.
       const isText = text !== null && !text.includes('\0')
       if (isText) found.texts.set(blob, text)
-      else if (text !== null || (sizes.get(blob) ?? 0) > maxBytes) found.tooLarge.push(blob)
+      else if (size !== null) found.tooLarge.push(blob)
     }
   } catch (error) {
     if (!(error instanceof GitError)) throw error

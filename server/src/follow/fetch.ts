@@ -1,11 +1,17 @@
 import type { Repository } from '../domain/repositories/repository.ts'
+import { forgeOf } from '../forges/index.ts'
+import { readAligned } from '../git/mainline.ts'
 import { ensureMirror, fetchBranch, isTooLarge, type Mirror, removeMirror } from '../git/mirror.ts'
-import { readRemoteHead } from '../git/remote.ts'
+import { type PullRefs, readRefs } from '../git/pull-refs.ts'
+import { headOrFallback, readRemoteHead } from '../git/remote.ts'
+import type { Remote } from '../git/remote-access.ts'
 import { GitError } from '../git/run.ts'
 import type { IncomingDelivery } from './incoming-deliveries.ts'
 
-/** `tip` is null if the default branch has no commit. */
-export type FetchedBranch = { branch: string; tip: string } | { branch: string | null; tip: null }
+/** `tip` is null if the default branch has no commit. `pulls` is null unless the pull requests were listed on the way. */
+export type FetchedBranch = ({ branch: string; tip: string } | { branch: string | null; tip: null }) & {
+  pulls: PullRefs | null
+}
 
 /** Fetches the default branch. Asks the remote for its name if that may have changed, or always with `checkName`. */
 export async function fetchDefaultBranch(
@@ -19,21 +25,31 @@ export async function fetchDefaultBranch(
   if (!checkName && known !== null && tip !== null && (reported === null || reported === known)) {
     await ensureMirror(mirror, tip)
     try {
-      return { branch: known, tip: await fetchBranch(mirror, known) }
+      return { branch: known, tip: await fetchBranch(mirror, known), pulls: null }
     } catch (error) {
       if (!isMissingBranch(error)) throw error
     }
   }
-  const head = await readRemoteHead(mirror.remote, reported)
-  if (head.sha === null) return { branch: head.branch ?? known, tip: null }
+  const { head, pulls } = await readHead(mirror.remote, repository, reported)
+  if (head.sha === null) return { branch: head.branch ?? known, tip: null, pulls }
   if (head.branch === null) throw new Error('the server does not announce a default branch for the repository')
-  await ensureMirror(mirror, head.sha)
   if (isTooLarge(mirror)) {
     // Pull requests from strangers may have filled the mirror. The default branch alone may still fit.
     await removeMirror(mirror.path)
-    await ensureMirror(mirror, head.sha)
   }
-  return { branch: head.branch, tip: await fetchBranch(mirror, head.branch) }
+  if (head.branch === known && head.sha === tip && (await readAligned(mirror.path)) === tip) {
+    // An earlier sync has fetched it. Most polls find nothing new.
+    return { branch: known, tip, pulls }
+  }
+  await ensureMirror(mirror, head.sha)
+  return { branch: head.branch, tip: await fetchBranch(mirror, head.branch), pulls }
+}
+
+/** Lists the pull requests too if a backfill follows, which needs them. */
+async function readHead(remote: Remote, { forge, tip }: Repository, reported: string | null) {
+  if (tip !== null) return { head: await readRemoteHead(remote, reported), pulls: null }
+  const { head, pulls } = await readRefs(remote, forgeOf(forge).pullRefPattern)
+  return { head: await headOrFallback(remote, head, reported), pulls }
 }
 
 function isMissingBranch(error: unknown): boolean {

@@ -7,7 +7,7 @@ import { readTexts } from '../git/blobs.ts'
 import { mirrorExists } from '../git/mirror.ts'
 import { mirrorOf, type SyncContext } from './sync-context.ts'
 
-// As many as two git processes read. Their results are stored in smaller transactions, for which other writers wait.
+// As many as one git process reads. Their results are stored in smaller transactions, for which other writers wait.
 const entriesPerCheck = 1_000
 const entriesPerTransaction = 100
 const maxCheckedBytes = 2 * 1024 * 1024

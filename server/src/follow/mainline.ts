@@ -8,27 +8,26 @@ import { alignMainline } from '../git/mainline.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
 import type { LandingKind } from '../git/sides.ts'
 import { referenceReader } from './merge-references.ts'
-import { placesOf } from './repository-places.ts'
 import type { SyncRun } from './sync-run.ts'
 
 /**
  * Makes the first parents in the mirror the commits that the default branch went through. Returns the commits since the last one
- * that was recorded, if they are few.
+ * that was recorded, or all, if they are few.
  */
 export async function alignDefaultBranch(
-  { mirror, tip, branch, pullRefs }: Pick<SyncRun, 'mirror' | 'tip' | 'branch' | 'pullRefs'>,
+  { mirror, tip, branch, pullRefs, places }: Pick<SyncRun, 'mirror' | 'tip' | 'branch' | 'pullRefs' | 'places'>,
   repository: Repository,
 ): Promise<AddedCommits | null> {
   const { tip: recorded } = repository
   const forge = forgeOf(repository.forge)
-  const readAdded = () => (recorded === null ? null : readAddedCommits(mirror.path, recorded, tip))
+  const readAdded = () => readAddedCommits(mirror.path, recorded, tip)
   const added = await readAdded()
   const range = { tip, recorded, added }
   const hasSwapped = await alignMainline(mirror.path, range, async (): Promise<MainlineRules> => {
     const refs = await pullRefs()
     return {
       branch,
-      places: [...(await placesOf(repository))],
+      places: [...(await places())],
       landingKind: landingKindWith(repository, refs),
       isForgeMade: (commit) =>
         forge.isForgeCommitter(commit.committer) || referenceOfAnyForge(commit)?.isForgeText === true,

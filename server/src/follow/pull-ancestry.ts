@@ -1,10 +1,9 @@
 import { readArrivals } from '../git/arrivals.ts'
 import { mergeBase } from '../git/log.ts'
-import type { Mirror } from '../git/mirror.ts'
-import { missingCommits, readPullBranches } from '../git/pull-tips.ts'
+import { readPullBranches } from '../git/pull-tips.ts'
 import type { BranchBudget } from './branch-budget.ts'
 import type { Mention } from './pull-claims.ts'
-import { isSameAuthor, type Tip } from './pull-tips.ts'
+import { isSameAuthor, missingIn, type Tip } from './pull-tips.ts'
 import type { SyncRun } from './sync-run.ts'
 
 /** What the history says about a commit of the default branch that names a pull request. */
@@ -42,13 +41,15 @@ const maxWalksPerPull = 10
  * `Title (#7)` too, but pull request 7 of this repository did not begin in that history.
  */
 export async function readPullAncestry(
-  { mirror, tip: newest }: Pick<SyncRun, 'mirror' | 'tip'>,
+  run: Pick<SyncRun, 'mirror' | 'tip' | 'added'>,
   from: string | null,
   { commits, heads, candidates, budget }: AncestryQuery,
 ): Promise<PullAncestry> {
-  const bases = await readBases(mirror, newest, candidates, budget)
+  const { mirror, tip: newest, added } = run
+  const bases = await readBases(run, candidates, budget)
   const wanted = new Set([...commits, ...heads, ...[...bases.values()].flat()])
-  const { positionOf } = await readArrivals(mirror.path, { from, to: newest }, wanted)
+  const isInMemory = added !== null && added.from === from
+  const { positionOf } = isInMemory ? added.arrivals() : await readArrivals(mirror.path, { from, to: newest }, wanted)
   const began = new Set<string>()
   const open: SquashCandidate[] = []
   for (const candidate of candidates) {
@@ -79,19 +80,18 @@ function keyOf(commit: string, { sha }: Tip): string {
 
 /** The commits that each pull request began at or merged, as far as the mirror has them. */
 async function readBases(
-  mirror: Mirror,
-  newest: string,
+  run: Pick<SyncRun, 'mirror' | 'tip' | 'added'>,
   candidates: SquashCandidate[],
   budget: BranchBudget,
 ): Promise<Map<string, string[]>> {
   const tipOf = new Map(candidates.map(({ mention, tip }) => [mention.number, tip]))
   const tips = new Set(budget.inOrder(tipOf.keys()).map((number) => tipOf.get(number) as Tip))
-  const outside = await missingCommits(mirror.path, new Set([...tips].flatMap(({ parents }) => parents)))
+  const outside = await missingIn(run, new Set([...tips].flatMap(({ parents }) => parents)))
   const bases = new Map([...tips].map(({ sha, parents }) => [sha, parents.filter((parent) => !outside.has(parent))]))
   // A branch of several commits has its base further back.
   const unknown = [...bases].filter(([, inside]) => inside.length === 0).map(([sha]) => sha)
   const unread = new Set(
-    await readPullBranches(mirror, newest, unknown, (head, branch) => bases.set(head, branch.bases)),
+    await readPullBranches(run.mirror, run.tip, unknown, (head, branch) => bases.set(head, branch.bases)),
   )
   budget.leave(candidates.filter(({ tip }) => unread.has(tip.sha)).map(({ mention }) => mention.number))
   return bases

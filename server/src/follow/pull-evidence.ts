@@ -2,9 +2,10 @@ import { commitTrace } from '../domain/history/pull.ts'
 import { isLocalUrl } from '../domain/repositories/repository-url.ts'
 import { forgeOf } from '../forges/index.ts'
 import { bareNumberAtEnd, type MergeReference, numbersIn } from '../forges/merge-reference.ts'
+import { pageReferenceIn } from '../forges/page-reference.ts'
+import { streamLine } from '../git/added-commits.ts'
 import type { Commit } from '../git/commit.ts'
-import { type MergeText, streamMessages } from '../git/log.ts'
-import { revisions } from '../git/log-range.ts'
+import type { MergeText } from '../git/log.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
 import { withinLimit } from '../git/run.ts'
 import { type BranchBudget, createBranchBudget, maxBranchesPerSync } from './branch-budget.ts'
@@ -16,7 +17,6 @@ import { createClaims, type Mention, type PullClaims } from './pull-claims.ts'
 import { claimPages, collectPageRows, pageReader } from './pull-pages.ts'
 import { type PullTips, readTips } from './pull-tips.ts'
 import { claimRebases } from './rebases.ts'
-import { placesOf } from './repository-places.ts'
 import { canBeSquash, claimSquashes } from './squashes.ts'
 import type { SyncRun } from './sync-run.ts'
 
@@ -39,7 +39,7 @@ export async function readPullEvidence(
   const { repository } = run.lease
   const forge = forgeOf(repository.forge)
   const readReference = referenceReader(repository)
-  const readPage = pageReader(repository, await placesOf(repository))
+  const readPage = pageReader(repository, namesPages(run, from) ? await run.places() : new Set())
   const claims = createClaims()
   // Only the head of every pull request shows which one was rebased. While deliveries arrive, the forge tells.
   const searchesRebases = from === null || run.isPoll
@@ -64,7 +64,7 @@ export async function readPullEvidence(
   }
 
   const read = async () => {
-    for await (const commit of streamMessages(run.mirror.path, ['--first-parent', ...revisions(from, run.tip)])) {
+    for await (const commit of streamLine(run.mirror.path, from, run.tip, run.added)) {
       const { sha, committedAt, author, committer } = commit
       const [parent = null, ...merged] = commit.parents
       const reference = readReference(commit)
@@ -113,7 +113,7 @@ export async function readPullEvidence(
   await claimHeads(search, merges)
   await claimSquashes(search, titles)
   if (searchesRebases) {
-    const withRemote = { ...search, mirror: run.mirror, to: run.tip, budget }
+    const withRemote = { ...search, mirror: run.mirror, added: run.added, to: run.tip, budget }
     await claimRebases(withRemote)
     await claimHandSquashes(withRemote, hints)
   }
@@ -142,11 +142,15 @@ function hintsIn(commit: Commit, mention: Omit<Mention, 'number'>, refs: PullRef
     .map((found) => ({ ...mention, ...found, isBare: found.number === atEnd, authoredAt: commit.authoredAt }))
 }
 
+/** Whether messages may name the page of a pull request. */
+function namesPages({ added }: SyncRun, from: string | null): boolean {
+  return added?.from !== from || added.line.some(({ message }) => pageReferenceIn(message) !== null)
+}
+
 /** Whether any new commit may land a pull request. Most pushes have none, and need no list of pull requests. */
 async function hasCommit(run: SyncRun, from: string | null, matches: (commit: Commit) => boolean): Promise<boolean> {
-  if (run.added !== null && run.added.from === from) return run.added.line.some(matches)
   const find = async () => {
-    for await (const commit of streamMessages(run.mirror.path, ['--first-parent', ...revisions(from, run.tip)])) {
+    for await (const commit of streamLine(run.mirror.path, from, run.tip, run.added)) {
       if (matches(commit)) return true
     }
     return false

@@ -39,16 +39,16 @@ const bytesOfFields = 400
 
 /** Reads the heads of these pull requests, and fetches those that git does not have. Those beyond the limits are for the next sync. */
 export async function readTips(
-  { mirror }: SyncRun,
+  run: SyncRun,
   refs: PullRefs,
   numbers: Iterable<number>,
   relevant: RelevantTips,
   budget: BranchBudget,
 ): Promise<PullTips> {
   const heads = new Set(budget.inOrder(numbers).flatMap((number) => refs.headOf(number) ?? []))
-  const outside = await missingCommits(mirror.path, heads)
+  const outside = await missingIn(run, heads)
   // The mirror has these because deliveries reported them, not because the default branch contains them.
-  for (const sha of await keptCommits(mirror.path)) if (heads.has(sha)) outside.add(sha)
+  for (const sha of await keptCommits(run.mirror.path)) if (heads.has(sha)) outside.add(sha)
   const tips = new Map<string, Tip>()
   const numbersByTrace = collectPullNumbers()
   const isRelevant = ({ sha, parents, trace }: Tip) =>
@@ -56,7 +56,7 @@ export async function readTips(
   let bytes = 0
   const leave = (sha: string) => budget.leave(refs.numbersOf(sha))
   const unread = await readPullTips(
-    mirror,
+    run.mirror,
     [...heads].filter((sha) => outside.has(sha)),
     (commit) => {
       const tip = tipOf(commit)
@@ -74,6 +74,15 @@ export async function readTips(
     hasHead: (sha) => sha !== null && (tips.has(sha) || !outside.has(sha)),
     count: tips.size,
   }
+}
+
+/** Those of the commits that the mirror does not have. If all commits of the default branch are known, those that it does not contain. */
+export async function missingIn(
+  { mirror, added }: Pick<SyncRun, 'mirror' | 'added'>,
+  shas: Iterable<string>,
+): Promise<Set<string>> {
+  if (added?.from !== null) return missingCommits(mirror.path, shas)
+  return new Set(Iterator.from(shas).filter((sha) => added.commit(sha) === undefined))
 }
 
 function bytesOf({ sha, parents, author: { name, email } }: Tip): number {

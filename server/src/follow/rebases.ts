@@ -1,19 +1,19 @@
 import { commitTrace } from '../domain/history/pull.ts'
 import type { Instant } from '../domain/time.ts'
+import { type AddedCommits, streamLine } from '../git/added-commits.ts'
 import type { Commit } from '../git/commit.ts'
-import { streamCommits } from '../git/log.ts'
-import { revisions } from '../git/log-range.ts'
 import type { Mirror } from '../git/mirror.ts'
 import { collectPullNumbers, type PullNumbers } from '../git/pull-numbers.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
-import { maxRowLength, missingCommits, readMergedTips, readPullBranches } from '../git/pull-tips.ts'
+import { maxRowLength, readMergedTips, readPullBranches } from '../git/pull-tips.ts'
 import { withinLimit } from '../git/run.ts'
 import type { BranchBudget } from './branch-budget.ts'
 import type { Claim, PullClaims } from './pull-claims.ts'
-import type { PullTips, Tip } from './pull-tips.ts'
+import { missingIn, type PullTips, type Tip } from './pull-tips.ts'
 
 interface RebaseSearch {
   mirror: Mirror
+  added: AddedCommits | null
   /** The last commit that was read before, and the newest. */
   from: string | null
   to: string
@@ -58,9 +58,9 @@ const maxCopies = 500_000
  * and title. A rebase by hand can change their order. Merges inside the pull request, such as of the default branch, are left out.
  */
 export async function claimRebases(search: RebaseSearch): Promise<void> {
-  const { mirror, refs, claims, budget } = search
+  const { refs, claims, budget } = search
   const copies = await findCopies(search)
-  const outside = await missingCommits(mirror.path, new Set(copies.flatMap(({ tip }) => tip.parents)))
+  const outside = await missingIn(search, new Set(copies.flatMap(({ tip }) => tip.parents)))
   const isLong = ({ tip }: Copy) => tip.parents.length > 1 || tip.parents.some((parent) => outside.has(parent))
   const selected = budget.select(copies.filter(isLong).map(({ number }) => number))
   const long = new Set(copies.filter((copy) => isLong(copy) && selected.has(copy.number)))
@@ -87,13 +87,13 @@ function isHeadOfAnother(refs: PullRefs, sha: string, number: number): boolean {
 
 /** Oldest first: a pull request that was built on another begins where that one ends. */
 async function findCopies(search: RebaseSearch): Promise<Copy[]> {
-  const { mirror, from, to, tips, claims } = search
+  const { mirror, added, from, to, tips, claims } = search
   const copies: Copy[] = []
   if (tips.count === 0) return copies
   const mergedBy = await readMerged(search)
   const find = async () => {
-    for await (const commit of streamCommits(mirror.path, ['--first-parent', '--no-merges', ...revisions(from, to)])) {
-      if (isProven(claims.claimOf(commit.sha))) continue
+    for await (const commit of streamLine(mirror.path, from, to, added)) {
+      if (commit.parents.length > 1 || isProven(claims.claimOf(commit.sha))) continue
       const trace = commitTrace(commit)
       const numbers = [tips.numbersOf(trace), mergedBy.of(trace)].filter(({ length }) => length <= maxPullsPerTrace)
       for (const number of numbers.flat()) {
@@ -188,7 +188,7 @@ function lengthsOf(copies: Copy[], branches: ReadonlyMap<string, RowCommit[]>): 
 
 /** The surroundings of each copy on the default branch. Reads all of them in one pass. */
 async function readLines(
-  { mirror, to }: RebaseSearch,
+  { mirror, added, to }: RebaseSearch,
   lengths: Map<string, number>,
 ): Promise<Map<string, Surroundings>> {
   const lines = new Map<string, Surroundings>()
@@ -197,7 +197,7 @@ async function readLines(
   if (wanted.size === 0) return lines
   const recent: RowCommit[] = []
   const read = async () => {
-    for await (const commit of streamCommits(mirror.path, ['--first-parent', to])) {
+    for await (const commit of streamLine(mirror.path, null, to, added)) {
       const row = rowCommit(commit)
       for (const sha of unfinished) {
         const { commits, at } = lines.get(sha) as Surroundings

@@ -29,7 +29,9 @@ export interface SyncRun {
   readonly options: LogOptions
   /** The heads of the remote's pull requests, listed when they are first needed. */
   readonly pullRefs: () => Promise<PullRefs>
-  /** The commits since the last one that was recorded; null if they are many, or it is not on the default branch. */
+  /** The URLs under which messages may name the repository, read when they are first needed. */
+  readonly places: () => Promise<ReadonlySet<string>>
+  /** The commits since the last one that was recorded, or all; null if they are many, or it is not on the default branch. */
   readonly added: AddedCommits | null
   readonly now: Instant
 }

@@ -21,6 +21,7 @@ import { alignDefaultBranch } from './mainline.ts'
 import { maxPullsPerSync, readPulls } from './pulls.ts'
 import { type OnCommits, type RecordedCommits, recordCommits } from './record-commits.ts'
 import { recordFindings } from './record-findings.ts'
+import { lazyPlaces } from './repository-places.ts'
 import { findResumePoint } from './resume-point.ts'
 import { mirrorOf, type SyncContext } from './sync-context.ts'
 import { logOptions, type SyncRun } from './sync-run.ts'
@@ -85,7 +86,7 @@ async function syncWithGit(
   const { store, clock, log } = context
   const { repository } = lease
   const mirror = mirrorOf(context, repository)
-  const { branch, tip } = await fetchDefaultBranch(mirror, repository, deliveries, isPoll)
+  const { branch, tip, pulls } = await fetchDefaultBranch(mirror, repository, deliveries, isPoll)
   const now = clock()
   if (tip === null) {
     if (repository.tip !== null) throw new Error('the default branch of the repository no longer exists')
@@ -99,9 +100,11 @@ async function syncWithGit(
     return false
   }
   const options = logOptions(repository)
-  const pullRefs = lazyPullRefs(mirror.remote, forgeOf(repository.forge).pullRefPattern)
-  const added = await alignDefaultBranch({ mirror, tip, branch, pullRefs }, repository)
-  const run: SyncRun = { context, lease, mirror, branch, tip, deliveries, isPoll, options, pullRefs, added, now }
+  const pullRefs = lazyPullRefs(mirror.remote, forgeOf(repository.forge).pullRefPattern, pulls)
+  const places = lazyPlaces(repository)
+  const added = await alignDefaultBranch({ mirror, tip, branch, pullRefs, places }, repository)
+  const reading = { branch, tip, options, pullRefs, places, added }
+  const run: SyncRun = { context, lease, mirror, deliveries, isPoll, now, ...reading }
   const start = await findResumePoint(run)
   const found = await readPulls(run, start.paths)
   const commits = await recordCommits(run, start, found, onCommits)

@@ -1,17 +1,24 @@
+import type { Arrivals } from './arrivals.ts'
 import type { Commit } from './commit.ts'
 import { streamMessages } from './log.ts'
+import { revisions } from './log-range.ts'
 import { GitError } from './run.ts'
 
-/** The commits that a push added to the default branch, in memory, so that each step of a sync need not start git for them. */
+/**
+ * The commits that a push added to the default branch, or all of a small repository, in memory, so that each step of a sync need not start
+ * git for them.
+ */
 export interface AddedCommits {
-  /** The commit before them. It is an ancestor of the newest. */
-  readonly from: string
+  /** The commit before them, an ancestor of the newest. Null if they are the whole history. */
+  readonly from: string | null
   /** Newest first, with those that merges brought. */
   readonly shas: readonly string[]
   /** Those of the default branch, newest first. */
   readonly line: readonly Commit[]
   /** Whether each of them has one parent. */
   readonly isLinear: boolean
+  commit(sha: string): Commit | undefined
+  arrivals(): Arrivals
   /** What `git rev-list after ^before` lists; null if it may list older commits too. */
   between(before: string, after: string): string[] | null
 }
@@ -21,11 +28,12 @@ const maxCommits = 1_000
 const maxMessageLength = 4_000_000
 
 /** Null if there are too many for memory, or if the default branch no longer contains `from`. */
-export async function readAddedCommits(mirror: string, from: string, to: string): Promise<AddedCommits | null> {
+export async function readAddedCommits(mirror: string, from: string | null, to: string): Promise<AddedCommits | null> {
   const commits = new Map<string, Commit>()
   let messageLength = 0
   try {
-    for await (const commit of streamMessages(mirror, ['-n', String(maxCommits + 1), to, `^${from}`])) {
+    const limit = ['-n', String(maxCommits + 1)]
+    for await (const commit of from === to ? [] : streamMessages(mirror, [...limit, ...revisions(from, to)])) {
       commits.set(commit.sha, commit)
       messageLength += commit.message.length
       if (commits.size > maxCommits || messageLength > maxMessageLength) return null
@@ -36,18 +44,29 @@ export async function readAddedCommits(mirror: string, from: string, to: string)
     throw error
   }
   const line = [...firstParents(commits, to)]
-  const isAncestor = from === to || commits.values().some(({ parents }) => parents.includes(from))
-  if (!isAncestor || (line.at(-1)?.parents[0] ?? from) !== from) return null
+  const leadsToStart = (shas: Iterable<string>) =>
+    from === null || Iterator.from(shas).some((sha) => commits.get(sha)?.parents.includes(from))
+  if ((from !== to && !leadsToStart(commits.keys())) || (line.at(-1)?.parents[0] ?? from) !== from) return null
   const shas = [...commits.keys()]
   return {
     from,
     shas,
     line,
     isLinear: line.length === shas.length,
+    commit: (sha) => commits.get(sha),
+    arrivals() {
+      const positions = new Map<string, number>()
+      // The oldest commit of the default branch that contains it brought it.
+      for (const [i, { sha }] of [...line.entries()].reverse()) {
+        for (const each of reachable(commits, sha, positions)) positions.set(each, i)
+      }
+      const otherwise = from === null ? -1 : Number.POSITIVE_INFINITY
+      return { positionOf: (sha) => positions.get(sha) ?? otherwise }
+    },
     between(before, after) {
       const older = reachable(commits, before)
       // Otherwise, commits older than `from` may not be part of `before`.
-      const isComplete = before === from || older.values().some((sha) => commits.get(sha)?.parents.includes(from))
+      const isComplete = before === from || (older.size > 0 && leadsToStart(older))
       if (!isComplete || !commits.has(after)) return null
       const newer = reachable(commits, after)
       return shas.filter((sha) => newer.has(sha) && !older.has(sha))
@@ -55,16 +74,31 @@ export async function readAddedCommits(mirror: string, from: string, to: string)
   }
 }
 
+/** The commits of the default branch after `from`, newest first. */
+export function streamLine(
+  mirror: string,
+  from: string | null,
+  to: string,
+  added: AddedCommits | null,
+): Iterable<Commit> | AsyncIterable<Commit> {
+  if (added !== null && added.from === from) return added.line
+  return streamMessages(mirror, ['--first-parent', ...revisions(from, to)])
+}
+
 function* firstParents(commits: ReadonlyMap<string, Commit>, start: string): Generator<Commit> {
   for (let commit = commits.get(start); commit; commit = commits.get(commit.parents[0] ?? '')) yield commit
 }
 
-/** The commit and its ancestors, as far as they are among these. */
-function reachable(commits: ReadonlyMap<string, Commit>, start: string): Set<string> {
+/** The commit and its ancestors, as far as they are among these and not behind one of `known`. */
+function reachable(
+  commits: ReadonlyMap<string, Commit>,
+  start: string,
+  known: ReadonlyMap<string, unknown> = new Map(),
+): Set<string> {
   const found = new Set<string>()
   const stack = [start]
   for (let sha = stack.pop(); sha !== undefined; sha = stack.pop()) {
-    const commit = found.has(sha) ? undefined : commits.get(sha)
+    const commit = found.has(sha) || known.has(sha) ? undefined : commits.get(sha)
     if (commit === undefined) continue
     found.add(sha)
     stack.push(...commit.parents)

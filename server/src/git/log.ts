@@ -55,11 +55,11 @@ export async function readCommits(mirror: string, revisions: string[]): Promise<
 // git holds the messages of all listed commits in memory before it prints the first.
 const listedPerProcess = 5_000
 
-/** Streams these commits without their files, in this order. Long messages are cut. */
+/** Streams those of these commits that git has, without their files, in this order. Long messages are cut. */
 export async function* streamListed(mirror: string, shas: string[]): AsyncGenerator<Commit> {
   for (let start = 0; start < shas.length; start += listedPerProcess) {
     const input = shas.slice(start, start + listedPerProcess).join('\n')
-    const args = [...withoutFiles(`${headerLines}%B`), '--no-walk=unsorted', '--stdin']
+    const args = [...withoutFiles(`${headerLines}%B`), '--no-walk=unsorted', '--ignore-missing', '--stdin']
     yield* parseHeaders(gitOutput(args, { mirror, input, timeoutMs: logTimeoutMs }), maxSubjectBytes)
   }
 }

@@ -7,6 +7,7 @@ import { type CrossingJudge, createCrossingJudge, type MainlineRules } from './c
 import { isAncestor, streamMessages } from './log.ts'
 import { readFirstParents, readGroup } from './log-range.ts'
 import { resolveCommit } from './mirror.ts'
+import { listRefs } from './refs.ts'
 import { git, mainlineRefs, withinLimit } from './run.ts'
 import { type SwappedMerge, swapParents } from './swapped-parents.ts'
 
@@ -44,8 +45,9 @@ export async function alignMainline(
   if (aligned === tip) return false
   let crossings: SwappedMerge[] = []
   if (added === null || aligned !== added.from || !added.isLinear) {
-    const walk = { mirror, tip, replaced: await readReplaced(mirror), readRules }
-    const since = await newestAncestor(mirror, tip, [aligned, recorded])
+    const walk = { mirror, tip, added, replaced: await readReplaced(mirror), readRules }
+    const isKnown = added !== null && added.from === (aligned ?? recorded)
+    const since = isKnown ? added.from : await newestAncestor(mirror, tip, [aligned, recorded])
     // If messages are too large to be searched, the first parents are the default branch.
     crossings = await withinLimit(findCrossings(walk, since, aligned === null ? null : since), () => [])
     await swapParents(mirror, crossings)
@@ -58,10 +60,9 @@ export async function alignMainline(
 const alignedFile = 'aligned'
 
 /** The commit up to which the merges were judged. */
-async function readAligned(mirror: string): Promise<string | null> {
+export async function readAligned(mirror: string): Promise<string | null> {
   const text = await readFile(join(mirror, alignedFile), 'latin1').catch(() => '')
-  // Earlier versions kept it in a ref.
-  return /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(text) ? text : resolveCommit(mirror, 'refs/aligned')
+  return /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(text) ? text : null
 }
 
 async function writeAligned(mirror: string, tip: string): Promise<void> {
@@ -73,6 +74,7 @@ async function writeAligned(mirror: string, tip: string): Promise<void> {
 interface Walk {
   mirror: string
   tip: string
+  added: AddedCommits | null
   /** The merges that were judged before. */
   replaced: Set<string>
   readRules: () => Promise<MainlineRules>
@@ -97,7 +99,7 @@ interface Course {
   known: Set<string> | null
 }
 
-async function followMainline({ mirror, tip, replaced, readRules }: Walk, course: Course, places: Set<string>) {
+async function followMainline({ mirror, tip, added, replaced, readRules }: Walk, course: Course, places: Set<string>) {
   const crossings: SwappedMerge[] = []
   let judge: CrossingJudge | null = null
   let passedSince = false
@@ -112,8 +114,7 @@ async function followMainline({ mirror, tip, replaced, readRules }: Walk, course
 
   /** Follows the first parents up to a crossing, and returns where to continue. */
   async function followFrom(start: string): Promise<string | undefined> {
-    const merges = course.since === null ? ['--merges'] : []
-    for await (const commit of streamMessages(mirror, ['--first-parent', ...merges, start])) {
+    for await (const commit of firstParents(start)) {
       passedSince ||= commit.sha === course.since
       if (commit.sha === course.until) return undefined
       if (commit.parents.length < 2 || replaced.has(commit.sha)) continue
@@ -123,6 +124,18 @@ async function followMainline({ mirror, tip, replaced, readRules }: Walk, course
       return parent
     }
     return undefined
+  }
+
+  /** From memory as far as possible, then from git. */
+  async function* firstParents(start: string): AsyncGenerator<Commit> {
+    let next: string | undefined = start
+    for (let commit = added?.commit(start); commit !== undefined; commit = added?.commit(next ?? '')) {
+      yield commit
+      next = commit.parents[0]
+    }
+    if (next === undefined) return
+    if (next === course.until) passedSince = true
+    else yield* streamMessages(mirror, ['--first-parent', ...(course.since === null ? ['--merges'] : []), next])
   }
 
   for (let next: string | undefined = tip; next !== undefined; ) next = await followFrom(next)
@@ -146,6 +159,6 @@ async function descendants(mirror: string, commit: string, to: string): Promise<
 }
 
 export async function readReplaced(mirror: string): Promise<Set<string>> {
-  const refs = decode(await git(['for-each-ref', '--format=%(refname)', mainlineRefs], { mirror }))
-  return new Set(refs.split('\n').map((ref) => ref.slice(mainlineRefs.length)))
+  const refs = await listRefs(mirror, mainlineRefs)
+  return new Set(refs.keys().map((ref) => ref.slice(mainlineRefs.length)))
 }

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { decode } from './bytes.ts'
 import { withoutFiles } from './filtered-fetch.ts'
 import { objectBytes } from './object-bytes.ts'
+import { readRef } from './refs.ts'
 import { folderArguments, type Remote, withRemoteAccess } from './remote-access.ts'
 import { GitError, GitLimitError, git, originalParents } from './run.ts'
 
@@ -22,6 +23,7 @@ const cleanUpTimeoutMs = 5 * 60_000
 const sizeCheckIntervalMs = 500
 const abandonedAfterMs = 10_000
 const maxPacks = 50
+const maxRefFiles = 100
 
 /** Creates the mirror if it does not exist. The length of `head`, any commit of the remote, selects SHA-1 or SHA-256. */
 export async function ensureMirror({ path }: Mirror, head: string): Promise<void> {
@@ -30,14 +32,26 @@ export async function ensureMirror({ path }: Mirror, head: string): Promise<void
   // Created under a temporary name, so that an interrupted attempt is never mistaken for a complete mirror.
   const unfinished = await mkdtemp(`${path}.`)
   try {
-    const format = head.length === 64 ? 'sha256' : 'sha1'
-    await git(['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, '--', unfinished])
+    await createRepository(unfinished, head.length === 64 ? 'sha256' : 'sha1')
     await rename(unfinished, path)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })
     // Another process may have created it first.
     if (!mirrorExists(path)) throw error
   }
+}
+
+/** As `git init --bare`, without a process. The files are those of gitrepository-layout, which every version of git reads. */
+async function createRepository(path: string, format: 'sha1' | 'sha256'): Promise<void> {
+  for (const folder of ['objects/info', 'objects/pack', 'refs/heads']) {
+    await mkdir(join(path, folder), { recursive: true })
+  }
+  // Version 0 is SHA-1, with refs in files.
+  const version = format === 'sha1' ? 0 : 1
+  const extensions = format === 'sha1' ? '' : `[extensions]\n\tobjectFormat = ${format}\n`
+  await writeFile(join(path, 'config'), `[core]\n\trepositoryFormatVersion = ${version}\n\tbare = true\n${extensions}`)
+  // The branch of HEAD does not exist, because nothing reads it.
+  await writeFile(join(path, 'HEAD'), 'ref: refs/heads/none\n')
 }
 
 /** Lets the copy read the mirror's objects, so that only what the mirror lacks is fetched. */
@@ -74,7 +88,7 @@ export async function moveMirror(from: string, to: string): Promise<void> {
 export async function fetchBranch(mirror: Mirror, branch: string, timeoutMs?: number): Promise<string> {
   const ref = `refs/heads/${branch}`
   await fetchRefs(mirror, [`+${ref}:${ref}`], timeoutMs === undefined ? {} : { timeoutMs })
-  return (await readLooseRef(mirror.path, ref)) ?? ((await resolveCommit(mirror.path, ref)) as string)
+  return (await readRef(mirror.path, ref)) as string
 }
 
 /** Fetches the commits of the branch without their files, where the server supports that, and returns the newest. */
@@ -82,7 +96,7 @@ export async function fetchCommits(mirror: Mirror, branch: string, timeoutMs: nu
   await withoutFiles((filter) =>
     fetchRefs(mirror, [`+refs/heads/${branch}:refs/heads/${branch}`], { filter, timeoutMs }),
   )
-  return (await resolveCommit(mirror.path, `refs/heads/${branch}`)) as string
+  return (await readRef(mirror.path, `refs/heads/${branch}`)) as string
 }
 
 /**
@@ -138,9 +152,9 @@ export async function firstParentsSince(mirror: string, from: string, tip: strin
 
 /** Combines the packs and refs of many small fetches and removes leftovers of interrupted ones. */
 export async function cleanUpMirror({ path }: Mirror): Promise<void> {
-  await removeLeftovers(path, abandonedAfterMs)
+  const files = await removeLeftovers(path, abandonedAfterMs)
   const options = { mirror: path, timeoutMs: cleanUpTimeoutMs }
-  await git(['pack-refs', '--all'], options)
+  if (files.filter((file) => file.startsWith('refs/')).length > maxRefFiles) await git(['pack-refs', '--all'], options)
   if ((await packsOf(path)).length <= maxPacks) return
   // Combines those with few objects, so that most cleanups cost what was fetched and not what the repository has. Drops no object,
   // so that a fetch may run at the same time.
@@ -283,18 +297,17 @@ export function isTooLarge({ path, sizeLimit }: Mirror): boolean {
 // Below `objects`, because a branch may have such a name too. `.keep` locks a pack until the refs that lead to it are written.
 const leftover = /\.lock$|^(pull-\w+\/)?objects\/(.+\/)?((tmp_|\.tmp-)[^/]+|[^/]+\.keep)$/
 
-/** Removes locks and partial packs left by a killed git. Files in use are younger, except `.keep`, which no fetch reads again. */
-async function removeLeftovers(mirror: string, minAgeMs: number): Promise<void> {
-  for (const file of await readdir(mirror, { recursive: true }).catch(() => [])) {
+/**
+ * Removes locks and partial packs left by a killed git. Files in use are younger, except `.keep`, which no fetch reads again. Returns the
+ * files that it found.
+ */
+async function removeLeftovers(mirror: string, minAgeMs: number): Promise<string[]> {
+  const files = await readdir(mirror, { recursive: true }).catch(() => [])
+  for (const file of files) {
     if (!leftover.test(file)) continue
     const path = join(mirror, file)
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
     if (Date.now() - mtimeMs >= minAgeMs) await rm(path, { recursive: true, force: true })
   }
-}
-
-/** The commit behind a ref that git has just written. Null if git keeps it elsewhere, and has to be asked. */
-async function readLooseRef(mirror: string, ref: string): Promise<string | null> {
-  const text = await readFile(join(mirror, ref), 'latin1').catch(() => '')
-  return /^([0-9a-f]{40}|[0-9a-f]{64})\n$/.test(text) ? text.trimEnd() : null
+  return files
 }

@@ -1,6 +1,7 @@
 import { collectPullNumbers } from './pull-numbers.ts'
+import { headIn, type RemoteHead } from './remote.ts'
 import { type Remote, withRemoteAccess } from './remote-access.ts'
-import { gitOutput, withinLimit } from './run.ts'
+import { GitLimitError, gitOutput } from './run.ts'
 
 /** The pull request heads that a remote publishes. */
 export interface PullRefs {
@@ -20,13 +21,16 @@ const maxRefs = 500_000
 // git sends the refs of all branches and tags too, but prints only those that match.
 const maxOutputBytes = 64 * 1024 * 1024
 const maxLineBytes = 1_000
+// HEAD comes first.
+const maxHeadBytes = 16 * 1024
 const timeoutMs = 2 * 60_000
 
 /**
- * Lists the pull request heads with one `ls-remote`. In the pattern, such as `refs/pull/*\/head`, `*` stands for the number.
- * Refs beyond the limits are left out.
+ * Lists the pull request heads and the default branch with one `ls-remote`, to which the server sends all refs in any case. In the pattern,
+ * such as `refs/pull/*\/head`, `*` stands for the number. Refs beyond the limits are left out.
  */
-export async function readPullRefs(remote: Remote, pattern: string): Promise<PullRefs> {
+export async function readRefs(remote: Remote, pattern: string): Promise<{ head: RemoteHead; pulls: PullRefs }> {
+  let beginning = ''
   const heads = new Map<number, string>()
   const numbers = collectPullNumbers()
   const [before = '', after = ''] = pattern.split('*').map(RegExp.escape)
@@ -38,10 +42,11 @@ export async function readPullRefs(remote: Remote, pattern: string): Promise<Pul
   }
   const read = async () =>
     withRemoteAccess(remote, 'ls-remote', async ({ url, env }) => {
-      const args = ['ls-remote', '--quiet', '--refs', '--end-of-options', url, pattern]
+      const args = ['ls-remote', '--quiet', '--symref', '--end-of-options', url, 'HEAD', pattern]
       let bytes = 0
       let newest = ''
       for await (const lines of linesOf(gitOutput(args, { env, timeoutMs, listsRefs: true }))) {
+        beginning += lines.slice(0, maxHeadBytes - beginning.length)
         bytes += lines.length
         if (bytes > maxOutputBytes) return false
         for (const [, sha = '', number] of lines.matchAll(pullHead)) {
@@ -53,9 +58,13 @@ export async function readPullRefs(remote: Remote, pattern: string): Promise<Pul
       }
       return true
     })
-  const isComplete = await withinLimit(read(), () => false)
+  const isComplete = await read().catch((error) => {
+    // Without HEAD, the repository would seem to be empty.
+    if (!(error instanceof GitLimitError) || beginning === '') throw error
+    return false
+  })
   const { has, of } = numbers.finish()
-  return {
+  const pulls: PullRefs = {
     count: heads.size,
     isComplete,
     isPullHead: has,
@@ -63,11 +72,16 @@ export async function readPullRefs(remote: Remote, pattern: string): Promise<Pul
     headOf: (number) => heads.get(number) ?? null,
     numbers: () => heads.keys(),
   }
+  return { head: headIn(Buffer.from(beginning, 'latin1').toString('utf8')), pulls }
 }
 
-/** Lists them when they are first needed, and once. */
-export function lazyPullRefs(remote: Remote, pattern: string): () => Promise<PullRefs> {
-  let refs: Promise<PullRefs> | null = null
+export async function readPullRefs(remote: Remote, pattern: string): Promise<PullRefs> {
+  return (await readRefs(remote, pattern)).pulls
+}
+
+/** Lists them when they are first needed, and once, unless they are `known`. */
+export function lazyPullRefs(remote: Remote, pattern: string, known: PullRefs | null = null): () => Promise<PullRefs> {
+  let refs = known === null ? null : Promise.resolve(known)
   return () => {
     refs ??= readPullRefs(remote, pattern)
     return refs

@@ -1,10 +1,11 @@
 import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { decode } from './bytes.ts'
 import type { Commit } from './commit.ts'
 import { withoutFiles } from './filtered-fetch.ts'
 import { streamCommits, streamListed } from './log.ts'
 import { borrowObjects, ensureMirror, isTooLarge, type Mirror } from './mirror.ts'
+import { objectBytes } from './object-bytes.ts'
+import { listRefs } from './refs.ts'
 import { folderArguments, type RemoteAccess, withRemoteAccess } from './remote-access.ts'
 import { GitError, GitLimitError, git, gitOutput } from './run.ts'
 
@@ -37,9 +38,7 @@ export async function readPullTips(mirror: Mirror, shas: string[], onTip: (tip: 
   const tips: Mirror = { ...mirror, path: join(mirror.path, 'pull-tips'), sizeLimit: maxTipBytes }
   await ensureTips(tips, first)
   const left = await fetchTips(tips, await missingCommits(tips.path, shas), 1)
-  const missing = await missingCommits(tips.path, shas)
-  const found = shas.filter((sha) => !missing.has(sha))
-  const unread = await inParts(found, tipsPerLog, async (part) => {
+  const unread = await inParts(shas, tipsPerLog, async (part) => {
     for await (const tip of streamListed(tips.path, part)) onTip(tip)
   })
   return [...left, ...unread]
@@ -72,9 +71,8 @@ export async function readMergedTips(
   const unknown = await missingCommits(tips.path, outside)
   const wanted = heads.filter(({ parents }) => parents.some((parent) => unknown.has(parent))).map(({ sha }) => sha)
   const left = await fetchTips(tips, new Set(wanted), maxTipDepth)
-  const missing = await missingCommits(tips.path, outside)
   const parents = new Map<string, Commit>()
-  const unread = await inParts([...outside.difference(missing)], tipsPerLog, async (part) => {
+  const unread = await inParts([...outside], tipsPerLog, async (part) => {
     for await (const tip of streamListed(tips.path, part)) parents.set(tip.sha, tip)
   })
   for (const { sha, parents: merged } of heads) {
@@ -157,6 +155,7 @@ async function skip(path: string, sha: string): Promise<void> {
 /** Those of the commits that the repository does not have. */
 export async function missingCommits(path: string, shas: Iterable<string>): Promise<Set<string>> {
   const all = [...shas]
+  if (objectBytes(path) === 0) return new Set(all)
   const missing = new Set<string>()
   if (all.length === 0) return missing
   const options = { mirror: path, input: all.join('\n') }
@@ -176,8 +175,7 @@ export async function missingCommits(path: string, shas: Iterable<string>): Prom
 
 /** The commits that refs of our own keep: see `fetchCommit` and `keepCommit`. */
 export async function keptCommits(mirror: string): Promise<string[]> {
-  const listed = decode(await git(['for-each-ref', '--format=%(objectname)', 'refs/kept/'], { mirror }))
-  return listed.split('\n').filter(Boolean)
+  return [...(await listRefs(mirror, 'refs/kept/')).values()]
 }
 
 /** Fetches the commits, and as many before each as the depth says: without one, all that the target does not have. */

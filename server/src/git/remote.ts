@@ -17,12 +17,20 @@ const onlyBranches = ['--heads', '--refs']
 
 /** The remote's default branch and its newest commit. Tries `fallback` if HEAD points to a missing branch. */
 export async function readRemoteHead(remote: Remote, fallback: string | null = null): Promise<RemoteHead> {
-  const listed = await listRemote(remote, ['--symref'], 'HEAD')
+  return headOrFallback(remote, headIn(await listRemote(remote, ['--symref'], 'HEAD')), fallback)
+}
+
+export async function headOrFallback(remote: Remote, head: RemoteHead, fallback: string | null): Promise<RemoteHead> {
+  if (head.sha !== null || fallback === null) return head
+  const [sha] = (await listRemote(remote, onlyBranches, `refs/heads/${fallback}`)).split('\t')
+  return sha ? { branch: fallback, sha } : head
+}
+
+/** HEAD, as `git ls-remote --symref` prints it. */
+export function headIn(listed: string): RemoteHead {
   const branch = /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(listed)?.[1] ?? null
   const sha = /^([0-9a-f]{40,64})\tHEAD$/m.exec(listed)?.[1] ?? null
-  if (sha !== null || fallback === null) return { branch, sha }
-  const [fallbackSha] = (await listRemote(remote, onlyBranches, `refs/heads/${fallback}`)).split('\t')
-  return fallbackSha ? { branch: fallback, sha: fallbackSha } : { branch, sha }
+  return { branch, sha }
 }
 
 // A branch has some 70 bytes.

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { adviceOf, failureOf, type GitFailure, reasonOf } from './failure.ts'
 import { memoryOf } from './memory.ts'
 import { packBytes } from './object-bytes.ts'
@@ -13,7 +14,8 @@ export interface GitOptions {
   folder?: string | null
   /** Added to the environment. Use it for secrets, because arguments appear in the process list. */
   env?: Record<string, string>
-  input?: string
+  /** As a generator, it can depend on what git has printed so far. */
+  input?: string | AsyncIterable<string>
   /** How long git may run. Time that the consumer takes between two chunks of output does not count. */
   timeoutMs?: number
   /** Git keeps all refs of the remote in memory, 200 to 330 bytes for each, and may use twice the limit for them. */
@@ -164,7 +166,9 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
   // Awaited below. Until then, a failure to start must not count as an unhandled rejection.
   exited.catch(() => {})
   child.stdin?.on('error', () => {})
-  child.stdin?.end(input)
+  if (typeof input !== 'object') child.stdin?.end(input)
+  // Fails if git ends before it has read everything, as the exit code tells.
+  else if (child.stdin !== null) pipeline(input, child.stdin).catch(() => {})
   let finished = false
   try {
     for await (const chunk of child.stdout ?? []) {
