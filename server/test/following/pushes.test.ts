@@ -40,8 +40,11 @@ onOneEngine('Pushes', (engine) => {
     assert.deepEqual((await s.summary()).slice(1), [`deployed ${shortSha(first)}`, `deployed ${shortSha(third)}`])
   })
 
-  test('a push starts few git processes, and a backlog of pushes hardly more', async () => {
+  test('connecting a small repository starts six git processes, a push four, a poll one, and a backlog of pushes hardly more', async () => {
+    const before = gitRuns.started
     const s = await connectedScenario(service)
+    // Two lists of refs, fetch, messages, files, texts.
+    assert.equal(gitRuns.started - before, 6)
     const runsFor = async (pushes: number) => {
       const deliveries = Array.from({ length: pushes }, (_, i) => {
         const before = s.git.head()
@@ -55,9 +58,12 @@ onOneEngine('Pushes', (engine) => {
     }
     await runsFor(1)
     const one = await runsFor(1)
-    assert.ok(one <= 6, `${one} git processes for one push`)
+    assert.equal(one, 4)
     assert.ok((await runsFor(10)) <= 2 * one)
     assert.equal((await s.history()).length, 13)
+    const { started } = gitRuns
+    await s.advance(3_700)
+    assert.equal(gitRuns.started - started, 1)
   })
 
   test('a push to another branch adds no entry', async () => {
