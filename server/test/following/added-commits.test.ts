@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { readAddedCommits } from '../../src/git/added-commits.ts'
+import { readArrivals } from '../../src/git/arrivals.ts'
 
 /** Two branches that merge each other several times, and a third that begins before `from`. */
 function tangledHistory() {
@@ -57,6 +58,25 @@ describe('The commits that a push added', () => {
     }
     // The root and the old branch, which do not contain the commit that was recorded.
     assert.equal(unknown, 2 * added.shas.length)
+  })
+
+  test('are all commits if none was recorded, and each arrived where git shows it', async () => {
+    const { git, tip, list } = tangledHistory()
+    const all = await readAddedCommits(git.remote, null, tip)
+    assert.ok(all !== null)
+    assert.deepEqual(all.shas, list(tip))
+    for (const before of all.shas) {
+      assert.deepEqual(new Set(all.between(before, tip)), new Set(list(tip, `^${before}`)))
+    }
+    assert.equal(all.between('f'.repeat(40), tip), null)
+    for (const from of [null, list('--first-parent', tip).at(-3) as string]) {
+      const added = await readAddedCommits(git.remote, from, tip)
+      const [found, expected] = [
+        added?.arrivals(),
+        await readArrivals(git.remote, { from, to: tip }, new Set(all.shas)),
+      ]
+      for (const sha of [...all.shas, 'f'.repeat(40)]) assert.equal(found?.positionOf(sha), expected.positionOf(sha))
+    }
   })
 
   test('are unknown if the branch no longer contains the recorded commit, or never did', async () => {

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { onOneEngine } from '../../../testing/engines.ts'
@@ -11,6 +20,7 @@ import { type Scenario, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
 import { mirrorOf } from '../../src/follow/sync-context.ts'
 import { cleanUpMirror, ensureMirror, fetchBranch, fetchCommit, type Mirror } from '../../src/git/mirror.ts'
+import { listRefs, readRef } from '../../src/git/refs.ts'
 import { limitGitMemory } from '../../src/git/run.ts'
 import { createFolder, createProgram, createRemote, megabyte, remoteAt, withEnvironment } from './git-environment.ts'
 import { scenarioWithPull } from './pull-branch.ts'
@@ -47,6 +57,28 @@ describe('A mirror', () => {
     server.breakAfterBytes = Number.POSITIVE_INFINITY
     assert.equal(await fetchCommit(mirror, head, ['refs/pull/1/head']), head)
     assert.equal(objectsOf(git, mirror, head), 6)
+  })
+
+  test('has the refs that git lists, and packs them when they are many files', async () => {
+    const git = createRemote({ 'a.md': 'a\n' })
+    const mirror = await fetchedMirror(git)
+    const inMirror = (...args: string[]) => git.git(`--git-dir=${mirror.path}`, ...args)
+    const listed = () => inMirror('for-each-ref', '--format=%(refname) %(objectname)', 'refs/kept/').split('\n')
+    const read = async () => [...(await listRefs(mirror.path, 'refs/kept/'))].map((ref) => ref.join(' ')).sort()
+    const first = git.head()
+    const second = git.commit('Change', { 'a.md': 'b\n' })
+    git.push('HEAD:refs/heads/other')
+    await fetchBranch(mirror, 'other')
+    const folder = join(mirror.path, 'refs/kept')
+    mkdirSync(folder)
+    for (let i = 0; i < 100; i++) writeFileSync(join(folder, `ref-${i}`), `${first}\n`)
+    await cleanUpMirror(mirror)
+    assert.equal(existsSync(join(folder, 'ref-1')), false)
+    inMirror('update-ref', 'refs/kept/ref-7', second)
+    inMirror('update-ref', 'refs/kept/new/ref', second)
+    assert.deepEqual(await read(), listed().sort())
+    assert.equal(await fetchBranch(mirror, 'main'), first)
+    assert.equal(await readRef(mirror.path, 'refs/heads/none'), null)
   })
 
   test('is fetched into by several at once, and none of them fails', async () => {
