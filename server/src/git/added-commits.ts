@@ -23,9 +23,9 @@ export interface AddedCommits {
   between(before: string, after: string): string[] | null
 }
 
-// A push adds a few. More are read as a stream.
-const maxCommits = 1_000
-const maxMessageLength = 4_000_000
+// A push adds a few, and most repositories have no more than this. More are read as a stream. Each takes about 1 KB and its message.
+const maxCommits = 10_000
+const maxMessageLength = 8_000_000
 
 /** Null if there are too many for memory, or if the default branch no longer contains `from`. */
 export async function readAddedCommits(mirror: string, from: string | null, to: string): Promise<AddedCommits | null> {
