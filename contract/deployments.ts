@@ -18,6 +18,11 @@ const fields = {
   },
 } as const
 
+const model = {
+  type: ['string', 'null'],
+  description: 'The model that it serves; null if its reporter does not say',
+} as const
+
 const share = {
   type: 'number',
   exclusiveMinimum: 0,
@@ -35,6 +40,12 @@ export const newDeploymentSchema = {
     commit_sha: { ...fields.commit_sha, description: 'The full hash of the deployed commit' },
     state: fields.state,
     share: { ...share, default: 1 },
+    model: {
+      type: ['string', 'null'],
+      minLength: 1,
+      maxLength: 200,
+      description: 'The model that it serves, such as `gpt-5`. Another one than before is a change of the model',
+    },
     at: { ...time, description: 'When it happened; not in the future. Defaults to now' },
   },
   examples: [{ environment: 'production', commit_sha: historyEntryExample.commit_sha, state: 'success' }],
@@ -57,6 +68,7 @@ const deployment = {
   at: time,
   received_at: time,
   source: { enum: ['api', ...forgeNames], description: 'Who reported it: the API, or the webhook of a forge' },
+  model,
 } as const
 
 const deploymentSchema = object(deployment, { title: 'Deployment', description: 'A deployment of a repository' })
@@ -84,6 +96,7 @@ const example = {
   at: '2026-11-14T16:20:00.000Z',
   received_at: '2026-11-14T16:20:01.000Z',
   source: 'github',
+  model: null,
 } as const
 
 const promptExample = { ...example, entry_id: historyEntryExample.id }

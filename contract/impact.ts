@@ -4,6 +4,7 @@ import { actions } from '../server/src/domain/history/entry.ts'
 import { pullEntries } from '../server/src/domain/history/history.ts'
 import { liveSources } from '../server/src/domain/impact/live/live-window.ts'
 import { verdicts } from '../server/src/domain/impact/model/verdict.ts'
+import { modelSources } from '../server/src/domain/telemetry/model-changes.ts'
 import {
   entryParamsSchema,
   hiddenStatusSchema,
@@ -331,13 +332,21 @@ export const timelineEntryResponseSchema = one(timelineEntrySchema, 'The entry',
 const modelChangeSchema = object(
   {
     action: { enum: ['model_changed'] },
-    created_at: { type: 'string', format: 'date-time', description: 'The hour in which it changed' },
+    created_at: {
+      type: 'string',
+      format: 'date-time',
+      description: 'The hour in which it changed, or the time of the deployment',
+    },
     old_model: { type: 'string', description: 'Untrusted text' },
     new_model: { type: 'string', description: 'Untrusted text' },
+    source: {
+      enum: modelSources,
+      description: 'Who told of it: OpenTelemetry spans, a deployment with a `model`, or the metadata of signals',
+    },
   },
   {
     title: 'ModelChange',
-    description: 'A time at which another model began to serve most calls, from OpenTelemetry spans',
+    description: 'A time at which another model began to serve most calls',
   },
 )
 

@@ -8,6 +8,7 @@ export interface NewDeploymentBody {
   state?: unknown
   share?: unknown
   at?: unknown
+  model?: unknown
 }
 
 export interface DeploymentBody {
@@ -22,6 +23,7 @@ export interface DeploymentBody {
   at: string
   received_at: string
   source: string
+  model: string | null
   entry_id?: number | null
 }
 

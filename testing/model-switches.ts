@@ -42,7 +42,7 @@ export function verdictOf(
     windows[at < changedAt ? 0 : 1].push(sum)
   }
   const evidence = evidenceOfChanges(cutBlocks(windows), 2)[1] ?? null
-  const change = { at: switchedAt, from: 'large-1', to: 'large-2' }
+  const change = { at: switchedAt, from: 'large-1', to: 'large-2', source: 'spans' as const }
   const models = knowsModel ? [change] : []
   const { verdict, reason } = judge({
     before: totalOf(windows[0]),

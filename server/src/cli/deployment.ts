@@ -23,6 +23,7 @@ interface RecordOptions extends TargetOptions {
   state: DeploymentState
   share: number
   at?: string
+  model?: string | null
 }
 
 const maxListed = 100
@@ -40,6 +41,7 @@ export function deploymentCommands(program: Command): void {
         .argParser(shareArgument)
         .default(1),
     )
+    .option('--model <name>', 'model that it serves')
     .option('--at <time>', 'when it happened, ISO 8601 (default: now)')
     .action((options: RecordOptions, command: Command) =>
       withStore(async (store) => {
@@ -64,15 +66,18 @@ export function deploymentCommands(program: Command): void {
         const target = await targetOf(store, options, command)
         const { deployments } = await store.deployments.page(target, { page: '1', limit: maxListed })
         const bodies = deployments.map(toDeploymentBody)
-        const rows = bodies.map(({ id, at, environment, production, commit_sha, commit_state, state, share }) => ({
-          id,
-          at,
-          environment: production ? `${environment} (production)` : environment,
-          commit: commit_sha.slice(0, 12),
-          commit_state,
-          state,
-          share,
-        }))
+        const rows = bodies.map(
+          ({ id, at, environment, production, commit_sha, commit_state, state, share, model }) => ({
+            id,
+            at,
+            environment: production ? `${environment} (production)` : environment,
+            commit: commit_sha.slice(0, 12),
+            commit_state,
+            state,
+            share,
+            model: model ?? '',
+          }),
+        )
         print(command, bodies, table(rows, "No deployments yet. Report one with 'promptledger deployment record'."))
       }),
     )
@@ -107,12 +112,16 @@ const optionOf: OptionNames = {
   commitSha: '--commit',
   share: '--share',
   at: '--at',
+  model: '--model',
 }
 
-function deploymentFrom({ environment, commit, state, share, at }: RecordOptions, now: number): NewDeployment {
+function deploymentFrom(
+  { environment, commit, state, share, at, model = null }: RecordOptions,
+  now: number,
+): NewDeployment {
   const time = at === undefined ? null : parseTime('--at', at)
   try {
-    return newDeployment({ environment, commitSha: commit, state, share, at: time }, now)
+    return newDeployment({ environment, commitSha: commit, state, share, at: time, model }, now)
   } catch (error) {
     return namingOptions(optionOf)(error as Error)
   }

@@ -47,6 +47,7 @@ onOneEngine('Deployments', (engine) => {
       at: '2026-11-04T00:00:00.000Z',
       received_at: new Date(service.now).toISOString(),
       source: 'api',
+      model: null,
       entry_id: one.id,
     })
     const now = await live('2026-11-05T00:00:00Z')
@@ -83,6 +84,11 @@ onOneEngine('Deployments', (engine) => {
     const later = await post({ commit_sha: second, state: 'queued', environment: 'x' })
     assert.notEqual(later.json().data.id, again.json().data.id, 'something else came between')
     assert.equal((await get(tenant, `${path}/deployments`)).json().pagination.total_count, 4)
+    const withModel = async (model: string) =>
+      (await post({ commit_sha: second, state: 'queued', environment: 'x', model })).json().data.id
+    const [one, other] = [await withModel('large-1'), await withModel('large-2')]
+    assert.equal(new Set([later.json().data.id, one, other]).size, 3, 'another model is another deployment')
+    assert.equal(await withModel('large-2'), other)
   })
 
   test('every field is validated, and a rejected deployment is not recorded', async () => {
@@ -105,6 +111,11 @@ onOneEngine('Deployments', (engine) => {
       [{ share: 1e-9 }, /^share must be greater than 0 and at most 1$/],
       [{ share: '0.5' }, /^share must be a number$/],
       [{ share: null }, /^share must be a number$/],
+      [{ model: '' }, /^model must NOT have fewer than 1 characters$/],
+      [{ model: 'x'.repeat(201) }, /^model must NOT have more than 200 characters$/],
+      [{ model: 'a\u001b[2J' }, /^model must not contain control characters$/],
+      [{ model: 'a\u202e' }, /^model must not contain hidden characters/],
+      [{ model: 7 }, /^model must be a string or null$/],
       [{ at: future }, /^at must not be in the future$/],
       [{ at: 'yesterday' }, /^at must be an ISO 8601 time/],
       [{ at: 1_762_000_000 }, /^at must be a string$/],

@@ -408,7 +408,13 @@ onEachEngine('OpenTelemetry', (engine) => {
     const plain = await get('/timeline')
     assert.equal('model_changes' in plain, false)
     assert.deepEqual((await get('/timeline?model_changes=true')).model_changes, [
-      { action: 'model_changed', created_at: isoTime(at + hour), old_model: 'large-1', new_model: 'large-2' },
+      {
+        action: 'model_changed',
+        created_at: isoTime(at + hour),
+        old_model: 'large-1',
+        new_model: 'large-2',
+        source: 'spans',
+      },
     ])
     assert.deepEqual((await get(`/impact?as_of=${isoTime(at - hour)}`)).data[0].exposures, null)
   })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EffectBody, SegmentsBody } from '../../../contract/impact.ts'
 import { assertError } from '../../../testing/assertions.ts'
+import { postDeployment } from '../../../testing/deployments.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { type Random, seededRandom } from '../../../testing/random.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
@@ -16,6 +17,7 @@ interface Sent {
 }
 
 const batchSize = 500
+const key = 'gen_ai.request.model'
 
 onOneEngine('The impact in segments', (engine) => {
   const service = useService(engine)
@@ -81,6 +83,95 @@ onOneEngine('The impact in segments', (engine) => {
       return { value: valueBy(random, rates[isFirst ? 0 : 1]), metadata: { model: isFirst ? 'large' : 'small', n: 1 } }
     })
   }
+
+  test('a new model in metadata or a deployment acquits the change if the model did it, and not if the change did it', async () => {
+    const switched = change + 2 * day
+    // The model changes two days after the prompt. Each vote names the model.
+    async function planted(culprit: 'model' | 'prompt', ...keys: string[]): Promise<Tenant> {
+      const random = seededRandom(3)
+      const votes = (from: number) =>
+        Array.from({ length: 1_500 }, (_, i): Sent => {
+          const at = from + (i * 9 * day) / 1_500
+          const metadata = { 'gen_ai.request.model': at < switched ? 'large-1' : 'large-2' }
+          return { value: valueBy(random, at < (culprit === 'model' ? switched : change) ? 0.85 : 0.7), metadata }
+        })
+      const tenant = await promptWithChange(...keys)
+      await send(tenant, start, votes(start))
+      await send(tenant, change, votes(change))
+      return tenant
+    }
+    async function modelsOf({ path, headers }: Tenant): Promise<object[]> {
+      const plain = (await service.app.inject({ url: `${path}/timeline`, headers })).json()
+      assert.equal('model_changes' in plain, false)
+      return (await service.app.inject({ url: `${path}/timeline?model_changes=true`, headers })).json().model_changes
+    }
+    const named = { action: 'model_changed', old_model: 'large-1', new_model: 'large-2' }
+    const [guilty, acquitted] = [await planted('prompt', key), await planted('model', key)]
+    assert.equal((await impactOf(guilty)).verdict, 'worse')
+    const { verdict, explanation } = await impactOf(acquitted)
+    assert.equal(verdict, 'unexplained')
+    assert.match(
+      explanation,
+      /but the model that the metadata of votes names changed around 2026-11-01 00:00 UTC, which explains/,
+    )
+    for (const tenant of [guilty, acquitted]) {
+      assert.deepEqual(await modelsOf(tenant), [{ ...named, created_at: isoTime(switched), source: 'signals' }])
+    }
+
+    const [worse, deployed] = [await planted('prompt'), await planted('model')]
+    assert.deepEqual(await modelsOf(deployed), [])
+    for (const tenant of [worse, deployed]) {
+      const deploy = async (commit_sha: string, at: number, model: string) => {
+        const path = `/prompts/${tenant.prompt.publicId}`
+        const body = { commit_sha, at: isoTime(at), model }
+        assert.equal((await postDeployment(service, tenant, path, body)).statusCode, 201)
+      }
+      await deploy('a1'.repeat(20), start, 'large-1')
+      await deploy('b2'.repeat(20), change, 'large-1')
+      await deploy('b2'.repeat(20), switched, 'large-2')
+      assert.deepEqual(await modelsOf(tenant), [{ ...named, created_at: isoTime(switched), source: 'deployments' }])
+    }
+    assert.equal((await impactOf(worse)).verdict, 'worse')
+    const ofDeployed = await impactOf(deployed)
+    assert.equal(ofDeployed.verdict, 'unexplained')
+    assert.match(
+      ofDeployed.explanation,
+      /but the model changed from "large-1" to "large-2" around 2026-11-01 00:00 UTC/,
+    )
+    const history = await service.app.inject({ url: `${deployed.path}/history`, headers: deployed.headers })
+    assert.deepEqual([history.json().data.length, history.body.includes('model')], [2, false])
+  })
+
+  test('a link that shows no signals shows no model of their metadata', async () => {
+    const tenant = await promptWithChange(key)
+    for (const [from, model] of [
+      [start, 'secret-1'],
+      [change, 'secret-2'],
+    ] as const) {
+      await send(
+        tenant,
+        from,
+        Array.from({ length: 100 }, (_, i) => ({
+          value: i % 10 === 0 ? 'negative' : 'positive',
+          metadata: { [key]: model },
+        })),
+      )
+    }
+    const modelsFor = async (includes_signals: boolean) => {
+      const shared = await service.app.inject({
+        method: 'POST',
+        url: `${tenant.path}/shares`,
+        headers: tenant.headers,
+        payload: { includes_signals },
+      })
+      const headers = { authorization: `Bearer ${new URL(shared.json().data.url).hash.slice(1)}` }
+      const response = await service.app.inject({ url: `${tenant.path}/timeline?model_changes=true`, headers })
+      assert.equal(response.statusCode, 200, response.body)
+      return response.json().model_changes
+    }
+    assert.equal((await modelsFor(true)).length, 1)
+    assert.deepEqual(await modelsFor(false), [])
+  })
 
   test('a fall that comes from a different audience is not blamed on the change if the segment is declared', async () => {
     const random = seededRandom(1)

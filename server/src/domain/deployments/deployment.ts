@@ -8,6 +8,7 @@ import { validName } from '../text.ts'
 import type { Instant } from '../time.ts'
 import type { CommitPlaces } from './commit-place.ts'
 import type { LineEvent, LineSegment, Place } from './live-line.ts'
+import type { ModelEvent } from './model-line.ts'
 import { type DeploymentState, wholeShare } from './state.ts'
 
 /** What a forge or a CI system reports. */
@@ -32,6 +33,8 @@ export interface NewDeployment extends ReportedDeployment {
   dedupeKey: string
   /** The time of receipt stands in for the time of the deployment, which was not reported. */
   atReceipt: boolean
+  /** The model that it serves; null if its reporter does not say. Forges never do. */
+  model: string | null
 }
 
 /** Where the commit of a deployment is: not looked for yet, on the line of the default branch, or not found on it. */
@@ -46,6 +49,7 @@ export interface Deployment extends ReportedDeployment {
   production: boolean
   receivedAt: Instant
   source: string
+  model: string | null
   place: Place | null
   commitState: CommitState
 }
@@ -72,11 +76,17 @@ export interface DeploymentStore extends CommitPlaces {
    * one that is not located has no position.
    */
   environmentEvents(prompt: Prompt, at: Instant, limit: number): Promise<(LineEvent & { production: boolean })[]>
+  /**
+   * The newest 1,000 production deployments before `until` that concern the prompt, with the models that they serve, in order of time. Empty
+   * if none names a model.
+   */
+  modelEvents(prompt: Prompt, until: Instant): Promise<ModelEvent[]>
   /** Which of these prompts have production deployments of their own. */
   deployedPrompts(organisationId: number, promptIds: number[]): Promise<Set<number>>
 }
 
 const maxEnvironmentLength = 255
+const maxModelLength = 200
 const fullSha = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 export interface SubmittedDeployment {
@@ -87,11 +97,13 @@ export interface SubmittedDeployment {
   share: number
   /** Null for now. */
   at: Instant | null
+  model?: string | null
 }
 
 /** Validates a deployment that was submitted through the API or the CLI. */
 export function newDeployment(input: SubmittedDeployment, now: Instant): NewDeployment {
   validName('environment', input.environment, maxEnvironmentLength)
+  const model = input.model == null ? null : validName('model', input.model, maxModelLength)
   const commitSha = input.commitSha.toLowerCase()
   if (!fullSha.test(commitSha)) {
     throw invalidField('commitSha', 'must be the full commit hash, 40 or 64 hexadecimal digits')
@@ -108,7 +120,13 @@ export function newDeployment(input: SubmittedDeployment, now: Instant): NewDepl
     at: input.at ?? now,
     forgeDeploymentId: null,
   }
-  return { ...reported, source: 'api', dedupeKey: dedupeKey('api', reported), atReceipt: input.at === null }
+  return {
+    ...reported,
+    source: 'api',
+    dedupeKey: dedupeKey('api', reported, model),
+    atReceipt: input.at === null,
+    model,
+  }
 }
 
 /** A deployment that a forge reported. Names from forges are shown as they are, without control characters. */
@@ -116,14 +134,20 @@ export function reportedDeployment(source: string, reported: ReportedDeployment,
   // The clock of the forge may be ahead of ours.
   const at = Math.min(reported.at, receivedAt)
   const environment = reported.environment.slice(0, maxEnvironmentLength).toWellFormed()
-  return { ...reported, environment, at, source, dedupeKey: dedupeKey(source, reported), atReceipt: false }
+  return {
+    ...reported,
+    environment,
+    at,
+    source,
+    dedupeKey: dedupeKey(source, reported, null),
+    atReceipt: false,
+    model: null,
+  }
 }
 
-function dedupeKey(source: string, reported: ReportedDeployment): string {
+function dedupeKey(source: string, reported: ReportedDeployment, model: string | null): string {
   const { environment, commitSha, state, share, at, forgeDeploymentId } = reported
-  return hash(
-    'sha256',
-    JSON.stringify([source, environment, commitSha, state, share, at, forgeDeploymentId]),
-    'base64url',
-  )
+  const values = [source, environment, commitSha, state, share, at, forgeDeploymentId]
+  // Without a model, the key is that of deployments that were recorded before models were.
+  return hash('sha256', JSON.stringify(model === null ? values : [...values, model]), 'base64url')
 }

@@ -59,6 +59,7 @@ export interface Impact {
 
 export interface ImpactStores extends VoteStores, JudgeStores {
   signals: JudgeStores['signals']
+  deployments: JudgeStores['deployments']
   history: Pick<HistoryStore, 'landedChanges' | 'entries'>
   telemetry: JudgeStores['telemetry'] & Pick<TelemetryStore, 'exposures' | 'scores'>
 }

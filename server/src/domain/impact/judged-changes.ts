@@ -1,7 +1,9 @@
+import type { DeploymentStore } from '../deployments/deployment.ts'
+import { modelChangesOfDeployments } from '../deployments/model-line.ts'
 import type { SharedShift, ShiftStore } from '../shifts/shift.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
-import { type ModelChange, modelChangesOf } from '../telemetry/model-changes.ts'
+import { joinModelChanges, type ModelChange, modelChangesOf } from '../telemetry/model-changes.ts'
 import type { TelemetryStore } from '../telemetry/telemetry.ts'
 import { createTurns, hourStart, nextTurn } from '../time.ts'
 import { type LivePeriod, liveFrom } from './live/live-window.ts'
@@ -40,6 +42,7 @@ export interface JudgeStores {
   segments: AudienceStores['segments']
   shifts: Pick<ShiftStore, 'shared'>
   telemetry: Pick<TelemetryStore, 'modelHours'>
+  deployments: VoteStores['deployments'] & Pick<DeploymentStore, 'modelEvents'>
 }
 
 /** A change to judge. */
@@ -153,7 +156,8 @@ async function judgeDifferences(
   for (const [at, { i, history, before, after }] of differing.entries()) {
     const segments = audiences[at] ?? []
     const sharedWith = sharedAt(shared.get(history.prompt.id) ?? [], history, after)
-    const ofModel = (models.get(history) ?? []).filter(({ at }) => at >= liveFrom(before))
+    const ofVotes = segments.flatMap(({ models = [] }) => models)
+    const ofModel = joinModelChanges(...(models.get(history) ?? []), ofVotes).filter(({ at }) => at >= liveFrom(before))
     if (segments.length > 0 || sharedWith > 0 || ofModel.length > 0) {
       const circumstances = { segments, sharedWith, models: ofModel, liveFrom: liveFrom(after) }
       judgements[i] = judge({ ...(findings[i] as Findings), ...circumstances })
@@ -173,20 +177,32 @@ function sharedShifts(
   )
 }
 
-/** When the models of these prompts changed. */
+/** When the models of these prompts changed, from spans and from deployments. */
 async function modelChanges(
-  { telemetry }: Pick<JudgeStores, 'telemetry'>,
+  stores: ModelStores,
   differing: readonly DifferingChange[],
-): Promise<Map<VoteHistory, ModelChange[]>> {
+): Promise<Map<VoteHistory, ModelChange[][]>> {
   const histories = [...new Set(differing.map(({ history }) => history))]
   return new Map(
     await Promise.all(
-      histories.map(async (history) => {
-        const hours = await telemetry.modelHours(history.prompt, endOfHours(history.moment))
-        return [history, modelChangesOf(hours)] as const
-      }),
+      histories.map(async (history) => [history, await modelChangesOfPrompt(stores, history)] as const),
     ),
   )
+}
+
+type ModelStores = Pick<JudgeStores, 'telemetry' | 'deployments'>
+
+/** When the model of a prompt changed: from spans, and from deployments. */
+export async function modelChangesOfPrompt(
+  { telemetry, deployments }: ModelStores,
+  { prompt, moment }: Pick<VoteHistory, 'prompt' | 'moment'>,
+): Promise<ModelChange[][]> {
+  const until = endOfHours(moment)
+  const [hours, events] = await Promise.all([
+    telemetry.modelHours(prompt, until),
+    deployments.modelEvents(prompt, moment.isPast ? moment.at + 1 : until),
+  ])
+  return [modelChangesOf(hours), modelChangesOfDeployments(events)]
 }
 
 /** How many other prompts moved when the change went live; 0 if only this one did. */

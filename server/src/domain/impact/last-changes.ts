@@ -18,7 +18,7 @@ export interface LastChangeStores {
   segments: JudgeStores['segments']
   shifts: JudgeStores['shifts']
   telemetry: JudgeStores['telemetry']
-  deployments: Pick<DeploymentStore, 'line' | 'promptLine' | 'places' | 'placesFrom' | 'deployedPrompts'>
+  deployments: JudgeStores['deployments'] & Pick<DeploymentStore, 'placesFrom' | 'deployedPrompts'>
 }
 
 // Enough to find the last two versions of almost every prompt. The others are read in full.

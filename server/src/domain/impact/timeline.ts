@@ -4,14 +4,15 @@ import type { PullSpan } from '../history/pull-span.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import type { VersionTally } from '../signals/signal.ts'
-import { type ModelChange, modelChangesOf } from '../telemetry/model-changes.ts'
+import { joinModelChanges, type ModelChange } from '../telemetry/model-changes.ts'
 import type { TelemetryStore } from '../telemetry/telemetry.ts'
 import type { Instant } from '../time.ts'
 import { type Impact, type TelemetryOfChange, telemetryOf, toImpact } from './impact.ts'
-import { type JudgedChange, type JudgeStores, judgeChanges } from './judged-changes.ts'
+import { type JudgedChange, type JudgeStores, judgeChanges, modelChangesOfPrompt } from './judged-changes.ts'
 import type { Moment } from './live/moment.ts'
 import { type Drift, defaultDrift } from './model/drift.ts'
-import { endOfHours, unknownVersionsOf, type VoteStores, voteHistoryOf } from './reading/vote-history.ts'
+import { modelChangesOfNewestVotes } from './reading/model-votes.ts'
+import { unknownVersionsOf, type VoteHistory, type VoteStores, voteHistoryOf } from './reading/vote-history.ts'
 import { segmentsOfChanges } from './segment-impact.ts'
 
 /** A history entry with its impact. `impact` is null if the change did not go live. */
@@ -33,6 +34,7 @@ export interface Timeline {
 
 interface ImpactStores extends VoteStores, JudgeStores {
   signals: JudgeStores['signals']
+  deployments: JudgeStores['deployments']
   telemetry: JudgeStores['telemetry'] & Pick<TelemetryStore, 'exposures' | 'scores'>
 }
 
@@ -52,7 +54,7 @@ export async function timelineOf(
   request: PageRequest,
   moment: Moment,
   drift?: Readonly<Drift>,
-  { withModels = false } = {},
+  { withModels = false, withMetadata = true } = {},
 ): Promise<Timeline> {
   const [history, { entries, totalCount }] = await Promise.all([
     voteHistoryOf(stores, prompt, moment),
@@ -65,8 +67,21 @@ export async function timelineOf(
     stores.history.pullSpans(prompt, entries, knownUntil(moment)),
   ])
   const told = await telemetryOf(stores, history, judged)
-  const modelChanges = withModels ? modelChangesOf(await stores.telemetry.modelHours(prompt, endOfHours(moment))) : null
+  const modelChanges = withModels ? await modelChangesFrom(stores, history, judged, withMetadata) : null
   return { entries: toTimelineEntries(entries, pulls, judged, told), totalCount, unknownVersions, modelChanges }
+}
+
+/** All that is known about the model, and from metadata what the newest votes and those of these changes say. */
+async function modelChangesFrom(
+  stores: JudgeStores,
+  history: VoteHistory,
+  judged: readonly JudgedChange[],
+  withMetadata: boolean,
+): Promise<ModelChange[]> {
+  const known = await modelChangesOfPrompt(stores, history)
+  if (!withMetadata) return joinModelChanges(...known)
+  const named = judged.flatMap(({ reason }) => (reason?.kind === 'model' ? [reason.change] : []))
+  return joinModelChanges(...known, named, await modelChangesOfNewestVotes(stores, history))
 }
 
 /**

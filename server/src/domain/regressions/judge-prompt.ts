@@ -23,6 +23,7 @@ import { changeIsGone, findWithdrawal } from './withdrawal.ts'
 
 export interface JudgingStores extends VoteStores, JudgeStores {
   signals: JudgeStores['signals']
+  deployments: JudgeStores['deployments']
   history: Pick<HistoryStore, 'landedChanges' | 'entries'>
   drift: DriftStore
   rankings: RankingStore

@@ -16,6 +16,7 @@ export function toDeploymentBody(deployment: Deployment) {
     at: isoTime(deployment.at),
     received_at: isoTime(deployment.receivedAt),
     source: deployment.source,
+    model: deployment.model,
   }
 }
 
@@ -27,6 +28,7 @@ export function parseDeployment(body: NewDeploymentBody, now: Instant): NewDeplo
       state: body.state,
       share: body.share ?? 1,
       at: body.at === undefined ? null : parseTime('at', body.at),
+      model: body.model ?? null,
     },
     now,
   )

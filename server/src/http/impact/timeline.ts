@@ -28,6 +28,7 @@ export function timelineRoute({ store, learned, clock }: Context) {
       const withModels = lastValue((request.query as Query).model_changes) === 'true'
       const timeline = await timelineOf(store, prompt, filter, pageRequest, moment, await learned.of(prompt), {
         withModels,
+        withMetadata: request.access.shared?.includesSignals !== false,
       })
       const { totalCount, unknownVersions, modelChanges } = timeline
       const entries = await timelineWithTrials(store, request.access, prompt, moment, timeline.entries)
@@ -54,8 +55,8 @@ export function timelineRoute({ store, learned, clock }: Context) {
 // The newest. A sender that alternates models could have any number.
 const maxModelChanges = 100
 
-function toModelChangeBody({ at, from, to }: ModelChange): ModelChangeBody {
-  return { action: 'model_changed', created_at: isoTime(at), old_model: from, new_model: to }
+function toModelChangeBody({ at, from, to, source }: ModelChange): ModelChangeBody {
+  return { action: 'model_changed', created_at: isoTime(at), old_model: from, new_model: to, source }
 }
 
 export function parseFilter(query: Query): TimelineFilter {

@@ -223,6 +223,7 @@ export const archiveTables: ArchiveTable[] = [
       source: 'text',
       forge_deployment_id: 'text',
       key_id: 'api_keys',
+      model: 'text',
     },
   },
   {

@@ -5,7 +5,7 @@ import type { Row, TypedColumn, Value } from './database.ts'
 
 /** Columns of a deployment `d` and of the place `c` of its commit. */
 export const deploymentColumns = `d.id, d.repository_id, d.prompt_id, d.environment, d.flagged, d.production, d.commit_sha, d.state,
-  d.share, d.at, d.received_at, d.source, d.forge_deployment_id, c.located, c.seq, c.orphaned_at`
+  d.share, d.at, d.received_at, d.source, d.forge_deployment_id, d.model, c.located, c.seq, c.orphaned_at`
 
 export const newDeploymentColumns: TypedColumn[] = [
   { name: 'dedupe_key', type: 'text' },
@@ -19,6 +19,7 @@ export const newDeploymentColumns: TypedColumn[] = [
   { name: 'received_at', type: 'bigint' },
   { name: 'source', type: 'text' },
   { name: 'forge_deployment_id', type: 'text' },
+  { name: 'model', type: 'text' },
 ]
 
 export function fromDeployment(
@@ -26,7 +27,7 @@ export function fromDeployment(
   production: boolean,
   receivedAt: number,
 ): Record<string, Value> {
-  const { dedupeKey, environment, flagged, commitSha, state, share, at, source, forgeDeploymentId } = deployment
+  const { dedupeKey, environment, flagged, commitSha, state, share, at, source, forgeDeploymentId, model } = deployment
   return {
     dedupe_key: dedupeKey,
     environment,
@@ -39,6 +40,7 @@ export function fromDeployment(
     received_at: receivedAt,
     source,
     forge_deployment_id: forgeDeploymentId,
+    model,
   }
 }
 
@@ -52,6 +54,7 @@ export function toDeployment(row: Row): Deployment {
     commitSha: row.commit_sha as string,
     receivedAt: row.received_at as number,
     source: row.source as string,
+    model: row.model as string | null,
     place: toPlace(row),
     commitState: commitStateOf(row),
   }

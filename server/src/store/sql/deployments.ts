@@ -145,14 +145,44 @@ export function sqlDeployments(database: Database): DeploymentStore {
         newest('prompt_id', id),
         ...(repositoryId === null ? [] : [newest('repository_id', repositoryId)]),
       ])
-      return found
-        .flat()
-        .sort((a, b) => (a.at as number) - (b.at as number) || (a.id as number) - (b.id as number))
+      return inOrder(found.flat())
         .slice(-limit)
         .map((row) => {
           const unlocated = { sha: row.commit_sha as string, seq: null, orphanedAt: null }
           return { ...toReported(row), place: toPlace(row) ?? unlocated, production: row.production === 1 }
         })
+    },
+
+    async modelEvents({ organisationId, id, repositoryId }, until) {
+      const owners: [column: string, owner: number][] = [['prompt_id', id]]
+      if (repositoryId !== null) owners.push(['repository_id', repositoryId])
+      const isAnyNamed = await Promise.all(
+        owners.map(async ([column, owner]) => {
+          const rows = await database.rows(
+            `select 1 from deployments where organisation_id = ? and ${column} = ? and model is not null limit 1`,
+            [organisationId, owner],
+          )
+          return rows.length > 0
+        }),
+      )
+      if (!isAnyNamed.includes(true)) return []
+      const found = await Promise.all(
+        owners.map(([column, owner]) =>
+          database.rows(
+            `select id, environment, commit_sha, state, share, at, forge_deployment_id, model from deployments
+             where organisation_id = ? and ${column} = ? and ${decides} and at < ?
+             order by at desc, id desc limit ${maxModelEvents}`,
+            [organisationId, owner, until],
+          ),
+        ),
+      )
+      return inOrder(found.flat())
+        .slice(-maxModelEvents)
+        .map((row) => ({
+          ...toReported(row),
+          commitSha: row.commit_sha as string,
+          model: row.model as string | null,
+        }))
     },
 
     async deployedPrompts(organisationId, promptIds) {
@@ -165,6 +195,13 @@ export function sqlDeployments(database: Database): DeploymentStore {
       return new Set(rows.map((row) => row.requested as number))
     },
   }
+}
+
+// Bounds the cost of a verdict. Older models say nothing about recent changes.
+const maxModelEvents = 1_000
+
+function inOrder(rows: Row[]): Row[] {
+  return rows.sort((a, b) => (a.at as number) - (b.at as number) || (a.id as number) - (b.id as number))
 }
 
 interface Owner {
@@ -199,15 +236,15 @@ function findById(target: DeploymentTarget, id: number): Statement {
 /** The same deployment as recorded before. Without a time of its own, it is the last one of the environment if that is the same. */
 function findSame(target: DeploymentTarget, deployment: NewDeployment): Statement {
   const { organisationId, column, id } = ownerOf(target)
-  const { dedupeKey, atReceipt, environment, commitSha, state, share } = deployment
+  const { dedupeKey, atReceipt, environment, commitSha, state, share, model } = deployment
   const owner = `d.organisation_id = ? and d.${column} = ?`
   if (!atReceipt) return deploymentsWhere(target, `${owner} and d.dedupe_key = ?`, [organisationId, id, dedupeKey], 1)
   return deploymentsWhere(
     target,
-    `${owner} and d.commit_sha = ? and d.state = ? and d.share = ? and d.id = (
+    `${owner} and d.commit_sha = ? and d.state = ? and d.share = ? and coalesce(d.model, '') = ? and d.id = (
        select id from deployments where organisation_id = ? and ${column} = ? and environment = ?
        order by at desc, id desc limit 1)`,
-    [organisationId, id, commitSha, state, share, organisationId, id, environment],
+    [organisationId, id, commitSha, state, share, model ?? '', organisationId, id, environment],
     1,
   )
 }

@@ -38,8 +38,11 @@ function why(reason: Reason | null, effectiveSignals: number): string {
     case 'shared':
       return `${grouped(reason.prompts)} other prompts moved at the same time, so the cause is probably outside of this prompt`
     case 'model': {
-      const { at, from, to } = reason.change
-      const changed = `the model changed from "${from}" to "${to}"`
+      const { at, from, to, source } = reason.change
+      // Links for people without a key show explanations, but no metadata.
+      const names =
+        source === 'signals' ? 'that the metadata of votes names changed' : `changed from "${from}" to "${to}"`
+      const changed = `the model ${names}`
       if (reason.together) return `${changed} in the same hour, so the votes cannot tell which of the two it was`
       return `${changed} around ${timeOf(at)} UTC, which explains the votes better than this change`
     }

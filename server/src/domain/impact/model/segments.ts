@@ -1,4 +1,5 @@
 import type { Tally } from '../../signals/tally.ts'
+import type { ModelChange } from '../../telemetry/model-changes.ts'
 import { cutBlocks, type Sum } from './blocks.ts'
 import { type Drift, defaultDrift, gridSize, posteriorOf } from './drift.ts'
 import { allowStep, logLikelihoodOf, observe, startLevels } from './local-level.ts'
@@ -95,4 +96,6 @@ export interface SegmentFinding {
   evidence: StepEvidence | null
   /** How much of the difference comes from a different audience. */
   mix: Mix | null
+  /** Of a key that names the model: when most votes began to name another one. */
+  models?: readonly ModelChange[]
 }

@@ -39,7 +39,9 @@ export function reasonAgainst(
   evidence: Evidence,
   difference: number,
 ): Reason | null {
-  for (const { key, evidence: within, mix } of segments) {
+  for (const { key, evidence: within, mix, models: switched = [] } of segments) {
+    // Another model for everyone is no other audience: what tells is when the rate moved.
+    if (switched.length > 0) continue
     if (mix !== null && isAudience(mix, difference) && (within === null || !isCertain(within))) {
       return { kind: 'audience', key, mix }
     }

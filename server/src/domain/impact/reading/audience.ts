@@ -1,8 +1,9 @@
 import type { VoteStore } from '../../signals/votes.ts'
+import { modelKeys } from '../../telemetry/model-changes.ts'
 import type { LivePeriod } from '../live/live-window.ts'
 import type { Drift } from '../model/drift.ts'
 import type { SegmentFinding } from '../model/segments.ts'
-import { findingOf, readSegments } from './compared-segments.ts'
+import { findingOf, modelChangesIn, readSegments } from './compared-segments.ts'
 import type { SegmentStore } from './segment-keys.ts'
 import type { VoteHistory } from './vote-history.ts'
 import { createWindowMemory } from './window-memory.ts'
@@ -46,7 +47,10 @@ export async function audienceOf(
     let finding = moment.isPast ? null : found.recall(signals, memoryKey, votes)
     if (finding === null && keys.length > 0 && left > 0) {
       const sides = await readSegments(signals, history, { before, after }, keys)
-      finding = [...sides].map(([key, each]) => findingOf(key, each, drift))
+      finding = [...sides].map(([key, each]) => ({
+        ...findingOf(key, each, drift),
+        ...(modelKeys.includes(key) && { models: modelChangesIn(each) }),
+      }))
       left -= Math.min(votes, 2 * maxExaminedVotes)
       if (!moment.isPast) found.remember(signals, memoryKey, votes, finding)
     }

@@ -1,5 +1,6 @@
 import type { Tally } from '../../signals/tally.ts'
 import type { Vote, VoteStore } from '../../signals/votes.ts'
+import { type ModelChange, modelChangesOfVotes } from '../../telemetry/model-changes.ts'
 import type { LivePeriod } from '../live/live-window.ts'
 import { type Sum, totalOf } from '../model/blocks.ts'
 import type { Drift } from '../model/drift.ts'
@@ -79,6 +80,17 @@ export function findingOf(key: string, sides: readonly ComparedSegment[], drift:
     ),
     mix: mixOf(sides.map(({ before, after }) => ({ before: totalOf(before), after: totalOf(after) }))),
   }
+}
+
+// What is remembered of a change. A sender could alternate models.
+const maxModelChanges = 100
+
+/** When most votes began to name another value, of a key that names the model. Values beyond the first 20 are no models. */
+export function modelChangesIn(sides: readonly ComparedSegment[]): ModelChange[] {
+  const votes = sides.flatMap(({ value, before, after }) =>
+    value === null ? [] : [...before, ...after].map(({ start }) => ({ at: start, model: value })),
+  )
+  return modelChangesOfVotes(votes).slice(-maxModelChanges)
 }
 
 /** How many of its votes are worth an independent one. */
