@@ -43,7 +43,8 @@ export const deliverySchema = object(
     },
     event: {
       enum: deliveryEvents,
-      description: '`regression.dismissed` only resolves incidents of PagerDuty and updates comments on pull requests',
+      description:
+        '`regression.dismissed` only resolves incidents of PagerDuty, closes issues in Linear and updates comments on pull requests',
     },
     prompts: { type: 'array', items: concernedPrompt, description: 'The prompts that it is about, at most ten' },
     state: {
@@ -111,8 +112,8 @@ const target = {
   minLength: 1,
   maxLength: 2_000,
   description:
-    'Where messages go: the URL of a webhook, of a Slack incoming webhook, of a Teams workflow or of a Discord webhook, email addresses separated by commas, or the ' +
-    'routing key of PagerDuty. Stored encrypted, and never returned',
+    'Where messages go: the URL of a webhook, of a Slack incoming webhook, of a Teams workflow or of a Discord webhook, email addresses separated by commas, the ' +
+    'routing key of PagerDuty, or the key of a team in Linear, a colon and an API key (`ENG:lin_api_…`). Stored encrypted, and never returned',
 } as const
 
 const secret = {
@@ -137,7 +138,8 @@ const rules = {
   events: {
     type: 'array',
     items: { enum: alertEvents },
-    description: 'What to tell. At least one. By default all but `digest.weekly`',
+    description:
+      'What to tell. At least one. By default all but `digest.weekly`. Linear only has those about regressions',
   },
   hold_minutes: {
     type: 'integer',

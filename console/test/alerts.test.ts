@@ -63,6 +63,7 @@ inBrowser('The pages of alerts', (suite) => {
       teams: 'Workflow URL',
       discord: 'Webhook URL',
       email: 'Email addresses',
+      linear: 'Team and API key',
       pagerduty: 'Routing key',
     }
     for (const [channel, label] of Object.entries(fields)) {

@@ -76,8 +76,8 @@ function NoAlerts() {
   return (
     <EmptyState title="No alerts yet">
       <p>
-        Add an alert to be told when a change makes a prompt worse: by webhook, in Slack, Teams or Discord, by email or
-        through PagerDuty.
+        Add an alert to be told when a change makes a prompt worse: by webhook, in Slack, Teams or Discord, by email,
+        through PagerDuty, or as an issue in Linear.
       </p>
     </EmptyState>
   )

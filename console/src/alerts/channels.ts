@@ -1,6 +1,15 @@
 import type { Channel } from '@promptledger/client'
 
-export const channels: Channel[] = ['webhook', 'cloudevents', 'slack', 'teams', 'discord', 'email', 'pagerduty']
+export const channels: Channel[] = [
+  'webhook',
+  'cloudevents',
+  'slack',
+  'teams',
+  'discord',
+  'email',
+  'pagerduty',
+  'linear',
+]
 
 /** The channels whose requests are signed with a secret. */
 export const signedChannels: Channel[] = ['webhook', 'cloudevents']
@@ -13,6 +22,7 @@ export const channelLabels: Record<Channel, string> = {
   discord: 'Discord',
   email: 'Email',
   pagerduty: 'PagerDuty',
+  linear: 'Linear',
 }
 
 interface TargetField {
@@ -65,6 +75,12 @@ export const targetFields: Record<Channel, TargetField> = {
     label: 'Routing key',
     hint: 'The integration key of a service with the integration “Events API v2”. It is stored encrypted.',
     placeholder: '',
+    isSecret: true,
+  },
+  linear: {
+    label: 'Team and API key',
+    hint: 'The key or ID of a team, a colon, and a personal API key with the permission to write. Gets one issue for each regression, and no other events. It is stored encrypted.',
+    placeholder: 'ENG:lin_api_…',
     isSecret: true,
   },
 }

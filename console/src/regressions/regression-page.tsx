@@ -175,7 +175,7 @@ function DismissRegression({ regression, onClose }: { regression: Regression; on
       <form className="form" onSubmit={submit}>
         <p>
           For a loss that you accept. The same change does not open a regression again. People are not told, but open
-          incidents in PagerDuty are resolved.
+          incidents in PagerDuty are resolved, and issues in Linear closed.
         </p>
         <Field label={labels.note} hint="Shown with the regression, and in the audit log.">
           {(control) => (

@@ -112,10 +112,11 @@ export function createAlertService(context: AlertContext): AlertService {
 
 /** The alert with its target decrypted, and the secrets that are valid at `now`. */
 export function openTarget(vault: Vault, alert: Alert, now: Instant): Target {
-  const { channel, name, sealedTarget, sealedSecret, sealedOldSecret, oldSecretUntil } = alert
+  const { publicId, channel, name, sealedTarget, sealedSecret, sealedOldSecret, oldSecretUntil } = alert
   const isOldValid = oldSecretUntil !== null && oldSecretUntil > now
   const sealed = [sealedSecret, isOldValid ? sealedOldSecret : null].filter((secret) => secret !== null)
   return {
+    alertId: publicId,
     channel,
     name,
     target: vault.decrypt(sealedTarget, alertPlace(alert, 'alert_target')),

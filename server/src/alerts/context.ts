@@ -14,6 +14,8 @@ export interface ChannelContext {
   log: { warn(details: object, message: string): void }
   /** Where PagerDuty takes events. Default: its public API. */
   pagerDutyUrl?: string
+  /** Where Linear takes GraphQL. Default: its public API. */
+  linearUrl?: string
 }
 
 export interface MailSettings {

@@ -11,8 +11,8 @@ export function issueTitle({ prompts, change }: RegressionMessage): string {
 }
 
 /** In the Markdown that all forges share. Issues can be public, so it has no comments of users, and the title of the change is on its page. */
-export function issueText(message: RegressionMessage, publicUrl: string, marker: string, maxLength: number): string {
-  const { change, at } = message
+export function issueText(message: RegressionMessage, publicUrl: string, ending: string[], maxLength: number): string {
+  const { change } = message
   const reference = referenceTo(change)
   const linked =
     change.prUrl !== null && isWebUrl(change.prUrl) ? `[${reference}](${new URL(change.prUrl).href})` : reference
@@ -20,17 +20,21 @@ export function issueText(message: RegressionMessage, publicUrl: string, marker:
     heading(message),
     `The change is ${linked} by ${code(change.user.name, 80)}.`,
     ...evidence,
-    `_Promptledger edits this text when something changes, most recently at ${timeOf(at)}, and closes the issue when it is over._`,
-    marker,
+    ...ending,
   ])
+}
+
+/** Of an issue that is kept up to date. */
+export function editedAt({ at }: RegressionMessage): string {
+  return `_Promptledger edits this text when something changes, most recently at ${timeOf(at)}, and closes the issue when it is over._`
 }
 
 const maxReasons = 20
 
 /** Why the issue is closed. */
-export function closingText(message: RegressionMessage, marker: string): string {
+export function closingText(message: RegressionMessage, ...ending: string[]): string {
   const reasons = message.prompts
     .slice(0, maxReasons)
     .map(({ prompt, explanation }) => `- ${code(prompt.name, 80)}: ${prose(explanation, 600)}`)
-  return [heading(message), reasons.join('\n'), marker].join('\n\n')
+  return [heading(message), reasons.join('\n'), ...ending].join('\n\n')
 }

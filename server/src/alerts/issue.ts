@@ -6,7 +6,7 @@ import type { Repository } from '../domain/repositories/repository.ts'
 import type { IssueApi, KnownIssue } from '../forges/forge-api.ts'
 import { rejected, retry } from './attempt.ts'
 import type { ForgeResult } from './forge-client.ts'
-import { closingText, issueText, issueTitle } from './issue-text.ts'
+import { closingText, editedAt, issueText, issueTitle } from './issue-text.ts'
 import { line } from './line.ts'
 import { type OpenForge, openForge } from './open-forge.ts'
 import { attemptOf, findComment, type PullCommentContext, withCurrentStates } from './pull-comment.ts'
@@ -76,7 +76,8 @@ async function tell(
   const markers = { open: commentMarker(repository, subject), over: commentMarker(repository, `${subject}/over`) }
   const found = await findIssue(forge, issues, known.commentId, Object.values(markers))
   if (found.kind === 'failed') return found
-  const text = issueText(message, publicUrl, isOver ? markers.over : markers.open, api.maxCommentLength)
+  const ending = [editedAt(message), isOver ? markers.over : markers.open]
+  const text = issueText(message, publicUrl, ending, api.maxCommentLength)
   const issue = found.value
   if (issue === null) {
     if (isOver) return { ...found, value: null }

@@ -1,9 +1,11 @@
+import { trackingChannels } from '../domain/alerts/alert.ts'
 import type { SendMessage, Target } from '../domain/alerts/channel.ts'
 import { rejected, retry } from './attempt.ts'
 import type { ChannelContext } from './context.ts'
 import { sendDiscord } from './discord.ts'
 import { sendEmail } from './email.ts'
 import { line } from './line.ts'
+import { sendLinear } from './linear.ts'
 import { sendPagerDuty } from './pagerduty.ts'
 import { sendSlack } from './slack.ts'
 import { sendTeams } from './teams.ts'
@@ -15,8 +17,8 @@ export { sendPlainEmail } from './email.ts'
 /** Sends messages over all channels. */
 export function createSendMessage(context: ChannelContext): SendMessage {
   const send: SendMessage = async (target, id, message) => {
-    if (message.event === 'regression.dismissed' && target.channel !== 'pagerduty') {
-      return rejected(null, 'Only PagerDuty takes dismissals, to resolve the incident.')
+    if (message.event === 'regression.dismissed' && !trackingChannels.includes(target.channel)) {
+      return rejected(null, 'Only PagerDuty and Linear take dismissals, to close the incident or issue.')
     }
     switch (target.channel) {
       case 'webhook':
@@ -33,6 +35,8 @@ export function createSendMessage(context: ChannelContext): SendMessage {
         return sendEmail(context, target, id, message)
       case 'pagerduty':
         return sendPagerDuty(context, target, message)
+      case 'linear':
+        return sendLinear(context, target, message)
     }
   }
   return async (target, id, message) => {
@@ -50,6 +54,8 @@ export function createSendMessage(context: ChannelContext): SendMessage {
 function withoutSecrets(response: string, { channel, target, secrets }: Target): string {
   if (channel === 'email') return response
   const url = URL.parse(target)
-  const hidden = [target, ...(url === null ? [] : [url.pathname + url.search, url.pathname]), ...secrets]
+  // Linear's target is the team and the API key.
+  const apiKey = channel === 'linear' ? [target.slice(target.indexOf(':') + 1)] : []
+  const hidden = [target, ...apiKey, ...(url === null ? [] : [url.pathname + url.search, url.pathname]), ...secrets]
   return hidden.filter(({ length }) => length > 8).reduce((text, secret) => text.replaceAll(secret, '…'), response)
 }

@@ -37,6 +37,8 @@ export function validTarget(channel: Channel, text: string, rules: TargetRules):
       return validAddresses(target)
     case 'pagerduty':
       return validRoutingKey(target)
+    case 'linear':
+      return validLinear(target)
   }
 }
 
@@ -73,4 +75,17 @@ function validRoutingKey(text: string): ValidTarget {
     )
   }
   return { target: text, hint: `…${text.slice(-4)}` }
+}
+
+const linearTarget = /^([A-Za-z0-9]{1,10}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(lin_api_[A-Za-z0-9]{20,200})$/
+
+function validLinear(text: string): ValidTarget {
+  const [, team, apiKey] = linearTarget.exec(text) ?? []
+  if (team === undefined || apiKey === undefined) {
+    throw invalidField(
+      'target',
+      'must be the key or the ID of a team in Linear, a colon and a personal API key, such as ENG:lin_api_…',
+    )
+  }
+  return { target: text, hint: `${team}, …${apiKey.slice(-4)}` }
 }

@@ -25,7 +25,7 @@ export function addTargetOptions(command: Command): Command {
     .addOption(
       new Option(
         '--target-env <name>',
-        'environment variable with the target: a URL, email addresses separated by commas, or the routing key of PagerDuty',
+        'environment variable with the target: a URL, email addresses separated by commas, the routing key of PagerDuty, or team:key of Linear',
       ).conflicts(['target', 'targetStdin']),
     )
     .addOption(new Option('--target-stdin', 'read the target from standard input').conflicts('target'))
@@ -69,9 +69,9 @@ export async function targetFrom(channel: Channel, options: TargetOptions): Prom
   return target ?? secretFrom(targetEnv)
 }
 
-/** The URL of an incoming webhook of Slack, Teams or Discord, or a routing key of PagerDuty, is all it takes to post. */
+/** The URL of an incoming webhook of Slack, Teams or Discord, a routing key of PagerDuty, or an API key of Linear is all it takes to post. */
 function isSecret(channel: Channel): boolean {
-  return ['slack', 'teams', 'discord', 'pagerduty'].includes(channel)
+  return ['slack', 'teams', 'discord', 'pagerduty', 'linear'].includes(channel)
 }
 
 const maxInputLength = 10_000

@@ -42,7 +42,7 @@ interface UpdateOptions extends RuleOptions, TargetOptions {
 export function alertCommands(program: Command): void {
   const alert = program
     .command('alert')
-    .description('tell people about regressions, by webhook, Slack, Teams, Discord, email or PagerDuty')
+    .description('tell people about regressions, by webhook, Slack, Teams, Discord, email, PagerDuty or Linear')
 
   const add = alert
     .command('add')

@@ -22,5 +22,5 @@ export function channelContext(overrides: Partial<ChannelContext> = {}) {
 }
 
 export function targetOf(channel: Target['channel'], target: string, secrets: string[] = []): Target {
-  return { channel, name: 'On call', target, secrets }
+  return { alertId: 'alr_7Kq2mPa9Qw4Rt6Yu8Io1Zx3C', channel, name: 'On call', target, secrets }
 }

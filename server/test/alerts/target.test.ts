@@ -104,3 +104,27 @@ describe('The target of a PagerDuty alert', () => {
     }
   })
 })
+
+describe('The target of a Linear alert', () => {
+  test('a Linear target is a team and an API key, and only the team and the last four characters of the key are shown', () => {
+    const key = `lin_api_${'a'.repeat(36)}wxyz`
+    const id = '9cfb482a-81e3-4154-b5b9-2c805e70a02d'
+    for (const team of ['ENG', id]) {
+      assert.deepEqual(validTarget('linear', `${team}:${key}`, rules), {
+        target: `${team}:${key}`,
+        hint: `${team}, …wxyz`,
+      })
+    }
+    for (const text of [
+      key,
+      `:${key}`,
+      'ENG:',
+      `ENG:${key}\u00e9`,
+      `E/G:${key}`,
+      'ENG:lin_api_short',
+      `ENG:x:${key}`,
+    ]) {
+      assert.match(problemOf('linear', text, rules), /^target must be the key or the ID of a team in Linear/, text)
+    }
+  })
+})

@@ -85,7 +85,7 @@ onOneEngine('Alerts', (engine) => {
       [{ ...webhook, name: 'x'.repeat(201) }, /^name must be at most 200 characters/],
       [
         { ...webhook, channel: 'pigeon' },
-        /^channel must be "webhook", "cloudevents", "slack", "teams", "discord", "email" or "pagerduty"$/,
+        /^channel must be "webhook", "cloudevents", "slack", "teams", "discord", "email", "pagerduty" or "linear"$/,
       ],
       [
         { name: 'x', channel: 'pagerduty', target: 'a'.repeat(32), events: ['digest.weekly'] },
@@ -96,6 +96,14 @@ onOneEngine('Alerts', (engine) => {
       [{ ...webhook, target: 5 }, /^target must be a string$/],
       [{ ...webhook, channel: 'email', target: 'not an address' }, /^target must be email addresses/],
       [{ ...webhook, channel: 'email', target: 'a@b.example\nBcc: c@d.example' }, /^target must not contain control/],
+      [
+        { ...webhook, channel: 'linear', target: 'lin_api_0123456789' },
+        /^target must be the key or the ID of a team in Linear/,
+      ],
+      [
+        { name: 'x', channel: 'linear', target: `ENG:lin_api_${'a'.repeat(40)}`, events: ['limit.near'] },
+        /^events must contain regression.opened/,
+      ],
       [{ ...webhook, channel: 'pagerduty', target: 'short' }, /^target must be the integration key/],
       [{ ...webhook, prompts: '' }, /^prompts must not be empty/],
       [{ ...webhook, prompts: '*a'.repeat(11) }, /^prompts must have at most 10 wildcards/],

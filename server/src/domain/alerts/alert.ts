@@ -4,10 +4,13 @@ import { randomBase62 } from '../random.ts'
 import type { Instant } from '../time.ts'
 import type { AlertEvent } from './event.ts'
 
-export const channels = ['webhook', 'cloudevents', 'slack', 'teams', 'discord', 'email', 'pagerduty'] as const
+export const channels = ['webhook', 'cloudevents', 'slack', 'teams', 'discord', 'email', 'pagerduty', 'linear'] as const
 
 /** The channels whose requests we sign. */
 export const signedChannels: readonly Channel[] = ['webhook', 'cloudevents']
+
+/** The channels that open an incident or issue, and have to hear that it is over, whatever they are told about. */
+export const trackingChannels: readonly string[] = ['pagerduty', 'linear'] satisfies Channel[]
 
 export type Channel = (typeof channels)[number]
 
@@ -18,7 +21,7 @@ export interface Alert extends AlertRules {
   /** Starts with `alr_`. */
   publicId: string
   channel: Channel
-  /** A URL, email addresses separated by commas, or the routing key of PagerDuty. */
+  /** A URL, email addresses separated by commas, the routing key of PagerDuty, or the team and API key of Linear. */
   sealedTarget: string
   /** What of the target may be shown: the host of a URL, the addresses, the end of a key. */
   hint: string

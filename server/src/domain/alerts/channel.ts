@@ -16,7 +16,8 @@ export interface Attempt {
 
 /** An alert with its secrets decrypted. */
 export interface Target extends Pick<Alert, 'channel' | 'name'> {
-  /** A URL, email addresses separated by commas, or the routing key of PagerDuty. */
+  alertId: Alert['publicId']
+  /** A URL, email addresses separated by commas, the routing key of PagerDuty, or the team and API key of Linear. */
   target: string
   /** The signing secrets of a webhook that are valid now, the newest first. */
   secrets: string[]

@@ -3,7 +3,7 @@ import { validGlob } from '../glob.ts'
 import { validName } from '../text.ts'
 import { day, hour, minute } from '../time.ts'
 import type { AlertRules, Channel } from './alert.ts'
-import { alertEvents, defaultEvents } from './event.ts'
+import { type AlertEvent, alertEvents, defaultEvents } from './event.ts'
 
 export const defaultRules: Omit<AlertRules, 'name'> = {
   prompts: '**',
@@ -32,7 +32,10 @@ export function validRules(channel: Channel, rules: AlertRules): AlertRules {
   if (repeatMs !== null && (repeatMs < ruleLimits.repeatMs.min || repeatMs > ruleLimits.repeatMs.max))
     throw invalidField('repeat', 'must be from 1 hour to 30 days')
   // In the order of the list, each once.
-  const events = alertEvents.filter((event) => rules.events.includes(event))
+  const events = alertEvents.filter((event) => rules.events.includes(event) && isTakenBy(channel, event))
+  if (channel === 'linear' && !events.includes('regression.opened')) {
+    throw invalidField('events', 'must contain regression.opened: Linear gets an issue for each regression')
+  }
   if (events.length === 0) throw invalidField('events', 'must contain at least one event')
   if (channel === 'pagerduty' && events.includes('digest.weekly')) {
     throw invalidField('events', 'must not contain digest.weekly: PagerDuty would page a person every Monday')
@@ -43,6 +46,11 @@ export function validRules(channel: Channel, rules: AlertRules): AlertRules {
     prompts: validGlob('prompts', rules.prompts),
     events,
   }
+}
+
+/** Linear gets no other events, though the default has them: nothing would close these issues. */
+function isTakenBy(channel: Channel, event: AlertEvent): boolean {
+  return channel !== 'linear' || event.startsWith('regression.')
 }
 
 function checkHold(field: string, holdMs: number): void {

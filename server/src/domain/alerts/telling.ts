@@ -1,7 +1,7 @@
 import { matchesPromptGlob, type Prompt } from '../prompt.ts'
 import type { Regression, RegressionState } from '../regressions/regression.ts'
 import { type Instant, minute } from '../time.ts'
-import type { AlertRules, Channel } from './alert.ts'
+import { type AlertRules, type Channel, trackingChannels } from './alert.ts'
 import { defaultHold, isCertainEnough } from './certainty.ts'
 import type { AlertDeliveryState } from './delivery.ts'
 import { isDigestTime } from './digest-time.ts'
@@ -384,8 +384,11 @@ const order: DeliveryEvent[] = [
 function whyUnsent(closing: DeliveryEvent, { channel, events }: Listener): string | null {
   if (channel === 'pull') return null
   if (closing === 'regression.dismissed') {
-    return channel === 'pagerduty' ? null : 'Not sent: dismissals only reach PagerDuty and pull requests.'
+    return trackingChannels.includes(channel)
+      ? null
+      : 'Not sent: dismissals only reach PagerDuty, Linear and pull requests.'
   }
+  if (channel === 'linear') return null
   return events.includes(closing) ? null : `Not sent: the alert does not include ${closing}.`
 }
 
