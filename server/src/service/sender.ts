@@ -173,7 +173,7 @@ function openTarget(vault: Vault, alert: Alert, now: Instant): Target | null {
   try {
     const target = vault.decrypt(sealedTarget, { alertId, kind: 'alert_target' })
     const secrets = sealed.map((secret) => vault.decrypt(secret, { alertId, kind: 'alert_secret' }))
-    return { channel, name, target, secrets }
+    return { alertId, channel, name, target, secrets }
   } catch {
     return null
   }
