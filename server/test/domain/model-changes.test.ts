@@ -85,10 +85,15 @@ test('a change that several sources tell of is listed once, as the best of them 
 // testing/model-switches.ts prints the rates of docs/impact.md.
 test('a planted change of the model acquits the prompt if the model did it, and not if the prompt did it', () => {
   const planted = { votesPerDay: 200, fall: 0.1 }
-  for (const switchAfterDays of [-2, 2]) {
-    const model = sharesOf({ ...planted, switchAfterDays, culprit: 'model' }, 20)
+  for (const [switchAfterDays, teller] of [
+    [-2, 'spans'],
+    [2, 'spans'],
+    [-2, 'votes'],
+    [2, 'votes'],
+  ] as const) {
+    const model = sharesOf({ ...planted, switchAfterDays, culprit: 'model' }, 20, teller)
     assert.ok(model.blamed <= 0.05, `${model.blamed} blamed for the model ${switchAfterDays} days away`)
-    const prompt = sharesOf({ ...planted, switchAfterDays, culprit: 'prompt' }, 20)
+    const prompt = sharesOf({ ...planted, switchAfterDays, culprit: 'prompt' }, 20, teller)
     assert.ok(prompt.blamed >= 0.85, `${prompt.blamed} found with a model ${switchAfterDays} days away`)
   }
   const together = sharesOf({ ...planted, switchAfterDays: 0, culprit: 'prompt' }, 5)
