@@ -22,10 +22,16 @@ const rate = object({
   signals: { type: 'integer' },
 })
 
+const owner = {
+  type: ['string', 'null'],
+  description: 'The email address of the person who takes care of it; null if there is none',
+} as const
+
 const regressedPrompt = object({
   ...prompt,
   regression_id: { type: 'integer' },
   state: { enum: regressionStates },
+  owner,
   entry_id: { type: 'integer', description: "The history entry of the change, in this prompt's history" },
   live_from: { ...time, description: 'When the change went live' },
   before: rate,
@@ -74,12 +80,14 @@ const shiftData = object(
       description: 'At most 100, the largest loss first',
       items: object({
         ...prompt,
+        shift_id: { type: ['string', 'null'], description: 'Null in messages that an earlier version has queued' },
+        owner,
         shifted_at: { ...time, description: 'When the rate fell, as far as the votes tell' },
         between: { type: 'array', items: time, minItems: 2, maxItems: 2, description: 'The range of that time' },
         rate_before: { type: 'number' },
         rate_after: { type: 'number' },
         candidates: { type: 'integer', description: 'How many changes of the prompt may be the cause' },
-        links: object({ prompt: url }),
+        links: object({ prompt: url, shift: url }),
       }),
     },
   },
@@ -227,6 +235,7 @@ const regressionExample = {
       name: 'support/refund-reply',
       regression_id: 7,
       state: 'open',
+      owner: 'ada@example.com' as string | null,
       entry_id: 1042,
       live_from: '2026-11-12T16:05:00.000Z',
       before: { rate: 0.85, signals: 1204 },
@@ -267,12 +276,17 @@ const revertExample = {
 const shiftExample = {
   id: promptIdExample,
   name: 'support/refund-reply',
+  shift_id: 'shf_5f1c0a7be92d4c3388d1e6aa',
+  owner: null,
   shifted_at: '2026-11-13T09:30:00.000Z',
   between: ['2026-11-13T08:00:00.000Z', '2026-11-13T11:00:00.000Z'],
   rate_before: 0.88,
   rate_after: 0.71,
   candidates: 0,
-  links: { prompt: `${publicUrl}/prompts/${promptIdExample}` },
+  links: {
+    prompt: `${publicUrl}/prompts/${promptIdExample}`,
+    shift: `${publicUrl}/prompts/${promptIdExample}/shifts/shf_5f1c0a7be92d4c3388d1e6aa`,
+  },
 }
 
 const limitExample = { month: '2026-11', limit: 10_000, resets_at: '2026-12-01T00:00:00.000Z' }

@@ -4,7 +4,7 @@ import { channels } from '../server/src/domain/alerts/alert.ts'
 import { alertDeliveryStates } from '../server/src/domain/alerts/delivery.ts'
 import { deliveryEvents } from '../server/src/domain/alerts/event.ts'
 import { regressionSorts, regressionStates, repairs } from '../server/src/domain/regressions/regression.ts'
-import { triageActions } from '../server/src/domain/regressions/triage.ts'
+import { triageActions } from '../server/src/domain/triage.ts'
 import { destinationSchema } from './alerts.ts'
 import { historyEntryExample, historyEntrySchema } from './history.ts'
 import { defineOperations } from './operation.ts'
@@ -19,6 +19,17 @@ export const promptNameSchema = object({
   id: { type: 'string', description: 'The public ID (prefix pmt_)' },
   name: { type: 'string' },
 })
+
+/** What people decided about a regression or a shift. */
+export const triagedFields = {
+  dismissed_at: timeOrNull,
+  dismissed_by: { type: ['string', 'null'], description: 'The name of the key that dismissed it' },
+  note: { type: ['string', 'null'], description: 'Why it was dismissed' },
+  owner: { type: ['string', 'null'] },
+  acknowledged_at: { ...timeOrNull, description: 'When a person took it on. Alerts about it are not repeated since' },
+  acknowledged_by: { type: ['string', 'null'], description: 'The name of the key that acknowledged it' },
+  snoozed_until: { ...timeOrNull, description: 'Until when alerts about it are not repeated' },
+} as const
 
 const fields = {
   id: { type: 'integer' },
@@ -64,23 +75,29 @@ const fields = {
     description: 'The change that repaired it; null if the rate came back without one',
   },
   withdrawn_at: { ...timeOrNull, description: 'When the verdict was taken back' },
-  dismissed_at: timeOrNull,
-  dismissed_by: { type: ['string', 'null'], description: 'The name of the key that dismissed it' },
-  note: { type: ['string', 'null'], description: 'Why it was dismissed' },
+  ...triagedFields,
   owner: {
     type: ['string', 'null'],
     description:
       'The email address of the person who takes care of it: by default the author of the change. Null if that is no address',
   },
-  acknowledged_at: { ...timeOrNull, description: 'When a person took it on. Alerts about it are not repeated since' },
-  acknowledged_by: { type: ['string', 'null'], description: 'The name of the key that acknowledged it' },
-  snoozed_until: { ...timeOrNull, description: 'Until when alerts about it are not repeated' },
 } as const
 
 export const regressionSchema = object(fields, {
   title: 'Regression',
   description: 'A change that made a prompt worse',
 })
+
+/** An example of something that no one has taken care of. */
+export const untriaged = {
+  dismissed_at: null,
+  dismissed_by: null,
+  note: null,
+  owner: null,
+  acknowledged_at: null,
+  acknowledged_by: null,
+  snoozed_until: null,
+} as const
 
 export const regressionExample = {
   id: 5,
@@ -102,13 +119,8 @@ export const regressionExample = {
   repaired_by: null,
   repaired_entry: null,
   withdrawn_at: null,
-  dismissed_at: null,
-  dismissed_by: null,
-  note: null,
+  ...untriaged,
   owner: 'ada@example.com',
-  acknowledged_at: null,
-  acknowledged_by: null,
-  snoozed_until: null,
 } as const
 
 const told = object({
@@ -133,12 +145,18 @@ const triageStep = object(
     },
     text: { type: ['string', 'null'], description: 'The comment, the new owner, or until when' },
   },
-  { title: 'TriageStep', description: 'What a person did about a regression' },
+  { title: 'TriageStep', description: 'What a person did about a regression or a shift' },
 )
+
+export const triageSteps = {
+  type: 'array',
+  items: triageStep,
+  description: 'What people did and said about it, the oldest first',
+} as const
 
 export const triageSchema = {
   title: 'Triage',
-  description: 'What to do about an open regression',
+  description: 'What to do about an open regression or shift',
   type: 'object',
   minProperties: 1,
   properties: {
@@ -164,11 +182,7 @@ const regressionDetails = object(
       anyOf: [proposalSchema, { type: 'null' }],
       description: 'The last pull request that takes the change back; null if none was proposed',
     },
-    steps: {
-      type: 'array',
-      items: triageStep,
-      description: 'What people did and said about it, the oldest first',
-    },
+    steps: triageSteps,
     told: {
       type: 'array',
       items: told,
@@ -227,10 +241,10 @@ export const regressionParamsSchema = {
 
 export const dismissalSchema = {
   title: 'Dismissal',
-  description: 'Why a regression is dismissed',
+  description: 'Why a regression or a shift is dismissed',
   type: 'object',
   required: ['note'],
-  properties: { note: { type: 'string', minLength: 1, maxLength: 2_000, description: 'Shown with the regression' } },
+  properties: { note: { type: 'string', minLength: 1, maxLength: 2_000, description: 'Shown with it' } },
   examples: [{ note: 'We accept it: answers are shorter on purpose.' }],
 } as const
 

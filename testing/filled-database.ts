@@ -3,6 +3,7 @@ import { operator } from '../server/src/domain/access/audit.ts'
 import type { HistoryEntry } from '../server/src/domain/history/entry.ts'
 import { defaultDrift } from '../server/src/domain/impact/model/drift.ts'
 import { generateSshKey } from '../server/src/domain/repositories/ssh-key.ts'
+import type { StoredShift } from '../server/src/domain/shifts/shift.ts'
 import { day } from '../server/src/domain/time.ts'
 import { archiveTables, sourceOf } from '../server/src/store/sql/archive-tables.ts'
 import { addAlert } from './alerts.ts'
@@ -214,6 +215,9 @@ async function storeJudgements(tenant: Tenant): Promise<void> {
     comment: 'Grüße 😀',
   }
   await regressions.triage(prompt, ids[2], triage, service.now, by)
+  const [, shared, unexplained] = (await shifts.ofPrompt(prompt)) as [StoredShift, StoredShift, StoredShift]
+  await shifts.triage(prompt, shared.id, triage, service.now, by)
+  await shifts.dismiss(prompt, unexplained.id, 'We expected it 😀', service.now, by)
   await regressions.withdraw(prompt, ids[2], { at: service.now, explanation: 'Votes were deleted.' })
   assert.notEqual(second.id, first.id)
 }

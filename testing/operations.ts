@@ -184,6 +184,11 @@ export async function prepareRequest(
     person_id: person.id,
     invitation_id: invitation.id,
   }
+  if (path.includes('{shift_id}')) {
+    const shift = { at: now, between: [now, now] as [number, number], rateBefore: 0.9, rateAfter: 0.6, foundAt: now }
+    await store.shifts.replace(tenant.prompt, [{ ...shift, entryId: null, sharedWith: null, candidates: null }])
+    parameters.shift_id = (await store.shifts.ofPrompt(tenant.prompt))[0]?.id as string
+  }
   if (path.includes('{session_id}')) {
     const ours = (await store.keys.findAccess(hashSecret(tenant.key))) as Access
     const { token } = await startSession(store.sessions, ours, { endsBy: null }, now)

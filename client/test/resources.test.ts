@@ -229,7 +229,7 @@ describe('Resources of the client', () => {
     })
   })
 
-  test('regressions and shifts can be listed, and a regression can be dismissed', async () => {
+  test('regressions and shifts can be listed, taken care of and dismissed', async () => {
     const { ledger, tenant, promptId } = await admin()
     const entry = await tenant.recordEntry()
     const { shifts, regressions } = service.store
@@ -255,6 +255,7 @@ describe('Resources of the client', () => {
         candidates: null,
         foundAt: service.now,
       },
+      { at: between[1], between, ...figures, entryId: null, sharedWith: null, candidates: null, foundAt: service.now },
     ])
     const [open] = (await ledger.regressions.list({ state: 'open' })).data
     assert.deepEqual([open?.prompt.id, open?.change.id, open?.difference], [promptId, entry.id, -0.1])
@@ -274,9 +275,14 @@ describe('Resources of the client', () => {
     const dismissed = await ledger.regressions.dismiss(promptId, open?.id ?? 0, { note: 'Accepted.' })
     assert.deepEqual([dismissed.state, dismissed.dismissed_by, dismissed.note], ['dismissed', 'test', 'Accepted.'])
     assert.deepEqual((await ledger.regressions.listOfPrompt(promptId)).data, [dismissed])
-    const [shift] = (await ledger.shifts.list()).data
+    const [unexplained] = (await ledger.shifts.list({ state: 'open' })).data
+    const shiftId = unexplained?.id ?? ''
+    assert.equal((await ledger.shifts.update(promptId, shiftId, { acknowledged: true })).acknowledged_by, 'test')
+    assert.equal((await ledger.shifts.dismiss(promptId, shiftId, { note: 'Expected.' })).state, 'dismissed')
+    assert.equal((await ledger.shifts.get(promptId, shiftId)).steps[0]?.action, 'acknowledged')
+    const [shift] = (await ledger.shifts.list({ cause: 'change' })).data
     assert.deepEqual([shift?.prompt.id, shift?.cause.change?.id], [promptId, entry.id])
-    assert.deepEqual((await ledger.shifts.listOfPrompt(promptId)).data, [shift])
+    assert.deepEqual((await ledger.shifts.listOfPrompt(promptId, { cause: 'change' })).data, [shift])
     const { url, ...share } = await ledger.shares.create(promptId, { includes_signals: true })
     assert.match(url, /\/shared#plv_/)
     assert.deepEqual((await ledger.shares.list()).data, [share])

@@ -109,6 +109,7 @@ const commands: Record<string, (args: Arguments) => unknown> = {
         candidates: null,
         foundAt: service.now,
       },
+      { at: between[1], between, ...figures, entryId: null, sharedWith: null, candidates: null, foundAt: service.now },
     ])
     return entry.id
   },

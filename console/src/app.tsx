@@ -54,6 +54,7 @@ const TextPage = lazyPage(async () => (await onDemand()).TextPage)
 const TextSearchPage = lazyPage(async () => (await onDemand()).TextSearchPage)
 const SharedPage = lazyPage(async () => (await onDemand()).SharedPage)
 const RegressionPage = lazyPage(async () => (await onDemand()).RegressionPage)
+const ShiftPage = lazyPage(async () => (await onDemand()).ShiftPage)
 const RegressionsPage = lazyPage(async () => (await onDemand()).RegressionsPage)
 const SourcePage = lazyPage(async () => (await onDemand()).SourcePage)
 const SourcesPage = lazyPage(async () => (await onDemand()).SourcesPage)
@@ -111,6 +112,9 @@ function SignedIn({ session }: { session: SessionInfo }) {
           {({ id, regression }) => (
             <RegressionPage key={regression} promptId={id} id={Number(regression)} canDismiss={canEdit(session.key)} />
           )}
+        </Route>
+        <Route path="/prompts/:id/shifts/:shift">
+          {({ id, shift }) => <ShiftPage key={shift} promptId={id} id={shift} canEdit={canEdit(session.key)} />}
         </Route>
         <Route path="/regressions">
           <RegressionsPage />

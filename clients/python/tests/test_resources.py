@@ -322,7 +322,7 @@ def test_the_organisation_can_be_read_and_renamed(admin: Admin) -> None:
     assert renamed == admin.ledger.organisation.get() == organisation
 
 
-def test_regressions_and_shifts_can_be_listed_and_a_regression_can_be_dismissed(admin: Admin) -> None:
+def test_regressions_and_shifts_can_be_listed_taken_care_of_and_dismissed(admin: Admin) -> None:
     entry_id = admin.service.open_regression(admin.tenant)
     regressions, shifts = admin.ledger.regressions, admin.ledger.shifts
     (regression,) = regressions.list(state="open", sort="difference")
@@ -339,8 +339,11 @@ def test_regressions_and_shifts_can_be_listed_and_a_regression_can_be_dismissed(
     assert list(regressions.list_of_prompt(admin.prompt, sort="-opened_at")) == [dismissed]
     (shift,) = shifts.list(cause="change", since=now - timedelta(days=1))
     assert_conforms(shift, models.Shift)
-    assert list(shifts.list_of_prompt(admin.prompt)) == [shift]
-    assert list(shifts.list_of_prompt(admin.prompt, cause="unexplained")) == []
+    assert list(shifts.list_of_prompt(admin.prompt, cause="change")) == [shift]
+    (unexplained,) = shifts.list_of_prompt(admin.prompt, state="open")
+    assert shifts.update(admin.prompt, unexplained["id"], owner="kim@example.com")["owner"] == "kim@example.com"
+    assert shifts.dismiss(admin.prompt, unexplained["id"], note="Expected.")["state"] == "dismissed"
+    assert_conforms(shifts.get(admin.prompt, unexplained["id"]), models.ShiftDetails)
 
 
 def test_alerts_can_be_managed_and_tested_and_their_deliveries_listed_and_retried(admin: Admin) -> None:
@@ -597,6 +600,8 @@ def test_the_arguments_of_each_method_are_those_of_the_openapi_document() -> Non
         "revokeShare": ledger.shares.revoke,
         "listShifts": ledger.shifts.list,
         "listPromptShifts": ledger.shifts.list_of_prompt,
+        "updateShift": ledger.shifts.update,
+        "dismissShift": ledger.shifts.dismiss,
         "listSignals": ledger.signals.list,
         "createSignal": ledger.signals.create,
         "exportSignals": ledger.signals.export,

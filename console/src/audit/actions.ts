@@ -45,6 +45,8 @@ export const actionGroups: Record<string, Partial<Record<AuditAction, string>>> 
     'deployment.recorded': 'Deployment recorded',
     'regression.dismissed': 'Regression dismissed',
     'regression.triaged': 'Regression taken care of',
+    'shift.dismissed': 'Shift dismissed',
+    'shift.triaged': 'Shift taken care of',
     'proposal.opened': 'Revert proposed',
     'trial.started': 'Trial started',
     'trial.changed': 'Trial changed',

@@ -1,4 +1,4 @@
-import type { Alert } from '@promptledger/client'
+import type { Alert, ShiftQuery } from '@promptledger/client'
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
 import { usageQuery } from '../usage/usage-query.ts'
@@ -18,13 +18,15 @@ const worstRegressions = queryOptions({
 
 const recentShifts = queryOptions({
   queryKey: ['shifts', 'attention'],
-  queryFn: async ({ signal }) => {
-    // By when it was found: an import or a late vote can show one that is older.
-    const foundSince = new Date(Date.now() - recentDays * dayMs).toISOString()
-    return await ledger.shifts.list({ cause: 'unexplained', found_since: foundSince, limit: maxShifts }, { signal })
-  },
+  queryFn: async ({ signal }) => await ledger.shifts.list(shiftsOf(), { signal }),
   refetchInterval: refreshMs,
 })
+
+function shiftsOf(): ShiftQuery {
+  // By when it was found: an import or a late vote can show one that is older.
+  const foundSince = new Date(Date.now() - recentDays * dayMs).toISOString()
+  return { cause: 'unexplained', state: 'open', found_since: foundSince, limit: maxShifts }
+}
 
 const firstRepositories = queryOptions({
   queryKey: ['repositories', 'first'],
@@ -53,8 +55,17 @@ export const useMyRegressions = (email: string | null) =>
     enabled: email !== null,
   })
 
-/** The unexplained shifts that were found in the last 14 days. */
+/** The open unexplained shifts that were found in the last 14 days. */
 export const useRecentShifts = () => useQuery(recentShifts)
+
+/** Those of them that this person takes care of. */
+export const useMyShifts = (email: string | null) =>
+  useQuery({
+    queryKey: ['shifts', 'attention', email],
+    queryFn: async ({ signal }) => await ledger.shifts.list({ ...shiftsOf(), owner: email ?? '' }, { signal }),
+    refetchInterval: refreshMs,
+    enabled: email !== null,
+  })
 
 /** The first 100 repositories. Only an admin key can list them. */
 export const useFirstRepositories = (isAdmin: boolean) => useQuery({ ...firstRepositories, enabled: isAdmin })

@@ -1,4 +1,4 @@
-import type { Regression } from '@promptledger/client'
+import type { Regression, Shift } from '@promptledger/client'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -13,6 +13,7 @@ import {
   useFailingAlerts,
   useFirstRepositories,
   useMyRegressions,
+  useMyShifts,
   useRecentShifts,
   useWorstRegressions,
 } from './attention-queries.ts'
@@ -26,13 +27,13 @@ interface Props {
   calm: ReactNode
 }
 
-/** Those of the person who looks, then the others; of each, those that no one has taken on first, and the largest loss first. */
-function mineFirst(mine: Regression[], worst: Regression[]): Regression[] {
-  const isQuiet = ({ acknowledged_at: at, snoozed_until: until }: Regression) =>
+/** Those of the person who looks, then the others; of each, those that no one has taken on first, in the given order. */
+function mineFirst<Item extends Regression | Shift>(mine: Item[], all: Item[]): Item[] {
+  const isQuiet = ({ acknowledged_at: at, snoozed_until: until }: Item) =>
     at !== null || (until !== null && Date.parse(until) > Date.now())
-  const loudFirst = (list: Regression[]) => list.toSorted((a, b) => Number(isQuiet(a)) - Number(isQuiet(b)))
+  const loudFirst = (list: Item[]) => list.toSorted((a, b) => Number(isQuiet(a)) - Number(isQuiet(b)))
   const isMine = new Set(mine.map(({ id }) => id))
-  return [...loudFirst(mine), ...loudFirst(worst.filter(({ id }) => !isMine.has(id)))]
+  return [...loudFirst(mine), ...loudFirst(all.filter(({ id }) => !isMine.has(id)))]
 }
 
 /** Current problems, the worst first, or `calm` if there are none. Each part loads, and fails, on its own. */
@@ -41,6 +42,7 @@ export function NeedsAttention({ isAdmin, email, calm }: Props) {
   const mine = useMyRegressions(email)
   const listed = mineFirst(mine.data?.data ?? [], regressions.data?.data ?? [])
   const shifts = useRecentShifts()
+  const listedShifts = mineFirst(useMyShifts(email).data?.data ?? [], shifts.data?.data ?? [])
   const repositories = useFirstRepositories(isAdmin)
   const failing = repositories.data?.filter(({ state }) => state === 'failing') ?? []
   const alerts = useFailingAlerts(isAdmin)
@@ -64,10 +66,10 @@ export function NeedsAttention({ isAdmin, email, calm }: Props) {
         <More total={regressions.data?.pagination.total_count} shown={listed.length}>
           {(total) => <Link href="/regressions">All {countOf(total, 'open regression')}</Link>}
         </More>
-        {shifts.data?.data.map((shift) => (
-          <ShiftItem key={`${shift.prompt.id} ${shift.at}`} shift={shift} />
+        {listedShifts.map((shift) => (
+          <ShiftItem key={shift.id} shift={shift} />
         ))}
-        <More total={shifts.data?.pagination.total_count} shown={shifts.data?.data.length}>
+        <More total={shifts.data?.pagination.total_count} shown={listedShifts.length}>
           {(total) => <Link href="/regressions">All {countOf(total, 'unexplained shift')}</Link>}
         </More>
         {failing.slice(0, maxItems).map((repository) => (

@@ -1,6 +1,5 @@
 import { NotFoundError, type Regression, type RegressionDetails } from '@promptledger/client'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { AlertDeliveryBadge } from '../alerts/alert-status.tsx'
 import { channelLabels } from '../alerts/channels.ts'
@@ -18,11 +17,7 @@ import { isShared } from '../shared/token.ts'
 import { ChangeSegments } from '../signals/change-segments.tsx'
 import { NegativeComments } from '../signals/negative-comments.tsx'
 import { CopyableId } from '../ui/copy-button.tsx'
-import { Dialog } from '../ui/dialog.tsx'
 import { ExternalLink } from '../ui/external-link.tsx'
-import { Field } from '../ui/field.tsx'
-import { FormFooter } from '../ui/form-footer.tsx'
-import { focusOnOpen } from '../ui/initial-focus.ts'
 import { LoadError } from '../ui/load-error.tsx'
 import { Loading } from '../ui/loading.tsx'
 import { PromptName } from '../ui/prompt-name.tsx'
@@ -30,6 +25,7 @@ import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { Action } from '../versions/prompt-actions.tsx'
+import { DismissDialog } from './dismiss-dialog.tsx'
 import { ratesOf } from './open-regressions.tsx'
 import { liveSince, openTimeOf } from './open-time.ts'
 import { UndoActions } from './propose-revert.tsx'
@@ -57,7 +53,11 @@ export function RegressionPage({ promptId, id, canDismiss }: Props) {
     <>
       <Head regression={data} canDismiss={canDismiss} />
       <ChangeAndHistory regression={data} />
-      <TriageSection regression={data} canEdit={canDismiss} />
+      <TriageSection
+        subject={data}
+        canEdit={canDismiss}
+        update={(change) => ledger.regressions.update(data.prompt.id, data.id, change)}
+      />
       <section aria-labelledby="told" className="page-section">
         <h2 id="told">Who was told</h2>
         <ToldTable regression={data} />
@@ -106,7 +106,16 @@ function Head({ regression, canDismiss }: { regression: RegressionDetails; canDi
           </button>
         )}
       </div>
-      {isDismissing && <DismissRegression regression={regression} onClose={() => setIsDismissing(false)} />}
+      {isDismissing && (
+        <DismissDialog
+          what="regression"
+          dismiss={(body) => ledger.regressions.dismiss(prompt.id, regression.id, body)}
+          onClose={() => setIsDismissing(false)}
+        >
+          For a loss that you accept. The same change does not open a regression again. People are not told, but open
+          incidents in PagerDuty are resolved.
+        </DismissDialog>
+      )}
     </div>
   )
 }
@@ -154,45 +163,6 @@ function RegressionChart({ regression }: { regression: Regression }) {
   const state = useChart(prompt.id, change.id, liveSince(regression))
   const open = (id: number) => !isShared && navigate(changePath(prompt.id, id))
   return <LoadedChart state={state} promptName={prompt.name} onOpen={open} />
-}
-
-const labels = { note: 'Reason' }
-
-function DismissRegression({ regression, onClose }: { regression: Regression; onClose: () => void }) {
-  const queryClient = useQueryClient()
-  const [note, setNote] = useState('')
-  const dismissal = useMutation({
-    mutationFn: () => ledger.regressions.dismiss(regression.prompt.id, regression.id, { note: note.trim() }),
-    // Also the prompt and the list of prompts show open regressions.
-    onSuccess: () => queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' }),
-  })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    dismissal.mutate(undefined, { onSuccess: onClose })
-  }
-  return (
-    <Dialog title="Dismiss this regression?" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <p>
-          For a loss that you accept. The same change does not open a regression again. People are not told, but open
-          incidents in PagerDuty are resolved, and issues in Linear closed.
-        </p>
-        <Field label={labels.note} hint="Shown with the regression, and in the audit log.">
-          {(control) => (
-            <textarea
-              {...control}
-              ref={focusOnOpen}
-              required
-              rows={3}
-              value={note}
-              onChange={({ target }) => setNote(target.value)}
-            />
-          )}
-        </Field>
-        <FormFooter mutation={dismissal} labels={labels} submitLabel="Dismiss" onCancel={onClose} />
-      </form>
-    </Dialog>
-  )
 }
 
 type Told = RegressionDetails['told'][number]

@@ -1,7 +1,6 @@
-import type { RegressionDetails, Triage } from '@promptledger/client'
+import type { RegressionDetails, ShiftDetails, Triage } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { ledger } from '../ledger.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
 import { FormError } from '../ui/form-error.tsx'
@@ -13,18 +12,26 @@ type Step = RegressionDetails['steps'][number]
 const dayMs = 86_400_000
 const labels = { owner: 'Owner', comment: 'Comment' }
 
-/** Who takes care of a regression, and what people did and said about it. */
-export function TriageSection({ regression, canEdit }: { regression: RegressionDetails; canEdit: boolean }) {
-  const isOpen = regression.state === 'open'
-  if (!isOpen && regression.steps.length === 0) return null
+type Triaged = RegressionDetails | ShiftDetails
+
+interface Props {
+  subject: Triaged
+  canEdit: boolean
+  update: (change: Triage) => Promise<unknown>
+}
+
+/** Who takes care of a regression or a shift, and what people did and said about it. */
+export function TriageSection({ subject, canEdit, update }: Props) {
+  const isOpen = subject.state === 'open'
+  if (!isOpen && subject.steps.length === 0) return null
   return (
     <section aria-labelledby="triage" className="page-section">
       <h2 id="triage">Who takes care of it</h2>
       <div className="card form">
-        <Summary regression={regression} />
-        {regression.steps.length > 0 && (
+        <Summary subject={subject} />
+        {subject.steps.length > 0 && (
           <ol className="regression-history">
-            {regression.steps.map((step, i) => (
+            {subject.steps.map((step, i) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: steps are only added at the end.
               <li key={i}>
                 <Time at={step.at} />
@@ -35,17 +42,18 @@ export function TriageSection({ regression, canEdit }: { regression: RegressionD
             ))}
           </ol>
         )}
-        {isOpen && canEdit && <TriageForm regression={regression} />}
+        {isOpen && canEdit && <TriageForm subject={subject} update={update} />}
       </div>
     </section>
   )
 }
 
-function Summary({ regression }: { regression: RegressionDetails }) {
-  const { owner, acknowledged_by: by, acknowledged_at: at, snoozed_until: until } = regression
+function Summary({ subject }: { subject: Triaged }) {
+  const { owner, acknowledged_by: by, acknowledged_at: at, snoozed_until: until } = subject
+  const whyNone = 'change' in subject ? ', because the author has no email address' : ' yet'
   return (
     <p>
-      {owner === null ? 'No one, because the author has no email address' : <UntrustedText text={owner} />}
+      {owner === null ? `No one${whyNone}` : <UntrustedText text={owner} />}
       {at !== null && (
         <>
           , acknowledged with the key “<UntrustedText text={by ?? ''} />”
@@ -85,15 +93,18 @@ function StepText({ step: { by, action, text } }: { step: Step }) {
   )
 }
 
-function TriageForm({ regression }: { regression: RegressionDetails }) {
+function TriageForm({ subject, update }: Pick<Props, 'subject' | 'update'>) {
   const queryClient = useQueryClient()
   const [comment, setComment] = useState('')
   const [owner, setOwner] = useState('')
   const triage = useMutation({
-    mutationFn: (change: Triage) => ledger.regressions.update(regression.prompt.id, regression.id, change),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['regressions'] }),
+    mutationFn: update,
+    onSuccess: () =>
+      queryClient.invalidateQueries({
+        predicate: ({ queryKey }) => ['regressions', 'shifts'].includes(queryKey[0] as string),
+      }),
   })
-  const isAcknowledged = regression.acknowledged_at !== null
+  const isAcknowledged = subject.acknowledged_at !== null
   const snooze = () => triage.mutate({ snoozed_until: new Date(Date.now() + 7 * dayMs).toISOString() })
   function submit(event: FormEvent) {
     event.preventDefault()

@@ -11,6 +11,13 @@ export function useUnexplainedShifts(query: ShiftQuery) {
   })
 }
 
+export function useShift(promptId: string, id: string) {
+  return useQuery({
+    queryKey: ['shifts', promptId, id],
+    queryFn: ({ signal }) => ledger.shifts.get(promptId, id, { signal }),
+  })
+}
+
 /** When the rate of a prompt moved, and why. */
 export function usePromptShifts(promptId: string) {
   return useQuery({

@@ -1,6 +1,7 @@
 import type { Shift } from '@promptledger/client'
 import { Link } from 'wouter'
 import { changePath } from '../prompt/prompt-path.ts'
+import { RegressionStateBadge } from '../regressions/regression-state.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { formatPercent, formatShares } from '../ui/percent.ts'
@@ -36,10 +37,15 @@ const columns: Column<Shift>[] = [
     ),
   },
   { header: 'Possible cause', className: 'shift-candidates', cell: PossibleCause },
+  {
+    header: 'State',
+    className: 'nowrap',
+    cell: ({ state }) => state !== null && <RegressionStateBadge state={state} />,
+  },
 ]
 
 /** The changes that went live while the rate moved. Votes that name their version would tell which one it was. */
-function PossibleCause({ prompt, candidates }: Shift) {
+export function PossibleCause({ prompt, candidates }: Pick<Shift, 'prompt' | 'candidates'>) {
   if (candidates === null) return <span className="muted">Unknown</span>
   const { count, changes } = candidates
   return (
@@ -82,7 +88,7 @@ export function UnexplainedShifts() {
             caption="Unexplained shifts, newest first"
             columns={columns}
             rows={shifts.data.data}
-            rowKey={({ prompt, at }) => `${prompt.id} ${at}`}
+            rowKey={({ id }) => id}
           />
           <Pager
             pagination={shifts.data.pagination}

@@ -15,6 +15,7 @@ export interface Contents {
   /** The newest and the oldest change of the prompt. */
   entries: [newest: number, oldest: number]
   regression: number
+  shift: string
   repository: number
   alert: string
   disabledAlert: string
@@ -57,6 +58,7 @@ export const consolePages: Record<string, ConsolePage> = {
   'the results of a search in texts': { path: () => '/texts?q=helper', shows: '.text-match mark' },
   'the regressions page': { path: () => '/regressions', shows: '.regression-loss' },
   'regressions of a state without any': { path: () => '/regressions?state=repaired', shows: '.empty-state' },
+  'a shift': { path: ({ prompt, shift }) => `/prompts/${prompt}/shifts/${shift}`, shows: '#triage' },
   'a regression': {
     path: ({ prompt, regression }) => `/prompts/${prompt}/regressions/${regression}`,
     shows: '.regression-history',
@@ -94,6 +96,12 @@ export async function createContents(service: TestService): Promise<Contents> {
   await service.judge.round()
   const [regression] = await service.store.regressions.ofPrompt(prompt)
   assert.ok(regression)
+  const shift = `shf_${'5f1c'.repeat(6)}`
+  const at = service.now - 3 * 86_400_000
+  const moved = { between: [at, at] as [number, number], rateBefore: 0.9, rateAfter: 0.6, foundAt: service.now }
+  await service.store.shifts.replace(prompt, [
+    { id: shift, at, ...moved, entryId: null, sharedWith: null, candidates: null },
+  ])
   const [active, disabled] = [await addAlert(service, organisation.id), await addAlert(service, organisation.id)]
   for (const state of ['pending', 'sent', 'failed', 'cancelled']) {
     await addDelivery(service, active, { state, response: 'ok', status: 500, error: 'No.', finished_at: service.now })
@@ -122,6 +130,7 @@ export async function createContents(service: TestService): Promise<Contents> {
     prompt: prompt.publicId,
     entries: [ids[0], ids.at(-1)],
     regression: regression.id,
+    shift,
     repository: scenario.repository.id,
     alert: active.publicId,
     disabledAlert: disabled.publicId,

@@ -1,4 +1,4 @@
-import type { Message, ToldPrompt } from '../domain/alerts/message.ts'
+import type { Message, ShiftMessage, ToldPrompt } from '../domain/alerts/message.ts'
 import { isWebUrl } from '../domain/history/entry.ts'
 import type { Prompt } from '../domain/prompt.ts'
 
@@ -28,7 +28,7 @@ export function linksOf(message: Message, publicUrl: string): Link[] {
     }
     case 'shift.unexplained': {
       const [first] = message.prompts
-      return first === undefined ? [] : [linkToPrompt(first.prompt, publicUrl)]
+      return first === undefined ? [] : [linkToShift(first, publicUrl)]
     }
     case 'limit.near':
     case 'limit.reached':
@@ -73,6 +73,14 @@ export function linkToUndo(told: ToldRegression, publicUrl: string): Link {
 
 export function linkToPrompt({ publicId }: Pick<Prompt, 'publicId'>, publicUrl: string): Link {
   return { label: 'See the prompt', url: `${publicUrl}/prompts/${publicId}` }
+}
+
+export function linkToShift(
+  { prompt, shiftId }: Pick<ShiftMessage['prompts'][number], 'prompt' | 'shiftId'>,
+  publicUrl: string,
+): Link {
+  const { label, url } = linkToPrompt(prompt, publicUrl)
+  return shiftId === undefined ? { label, url } : { label: 'See the shift', url: `${url}/shifts/${shiftId}` }
 }
 
 /** Empty without a pull request, and if its URL is not one that a browser should open. */

@@ -17,7 +17,7 @@ import { type Instant, isoTime } from '../domain/time.ts'
 import type { ArmFindings, TrialFindings } from '../domain/trials/findings.ts'
 import type { TrialEnding } from '../domain/trials/trial.ts'
 import { line } from './line.ts'
-import { type Link, linksOf, linkToChange, linkToDismiss, linkToPrompt, linkToUndo } from './links.ts'
+import { type Link, linksOf, linkToChange, linkToDismiss, linkToShift, linkToUndo } from './links.ts'
 
 /**
  * What a message says, once for all channels. Every text is one printable line without markup: each channel escapes it in its own
@@ -169,8 +169,8 @@ function regressionTitle({ event, change }: RegressionMessage, prompts: ToldProm
 }
 
 /** The author is named already. */
-function ownerFacts({ owner }: ToldPrompt, { user }: HistoryEntry): Fact[] {
-  return owner == null || owner === user.email ? [] : [{ label: 'Owner', text: line(owner, 80) }]
+function ownerFacts({ owner }: { owner?: string | null }, change: HistoryEntry | null): Fact[] {
+  return owner == null || owner === change?.user.email ? [] : [{ label: 'Owner', text: line(owner, 80) }]
 }
 
 function repairFacts({ repairedEntry }: ToldPrompt): Fact[] {
@@ -197,16 +197,21 @@ function shiftContent({ prompts, promptCount }: ShiftMessage, publicUrl: string)
     summary: isOne
       ? ofOne
       : 'They fell at the same time, so look for a common cause: the model, the application, the users.',
-    facts: first === undefined ? [] : [{ label: 'Around', text: timeOf(first.shiftedAt) }],
-    prompts: prompts.slice(0, maxPrompts).map(({ prompt, rateBefore, rateAfter, between, candidates = 0 }) => ({
-      name: line(prompt.name, 80),
-      figures: `${percent(rateBefore)} → ${percent(rateAfter)}`,
-      explanation:
-        `The rate fell between ${timeOf(between[0])} and ${timeOf(between[1])}.` +
-        (candidates === 0 ? '' : ` ${possibleCause({ count: candidates })}.`),
-      comments: [],
-      links: [linkToPrompt(prompt, publicUrl)],
-    })),
+    facts:
+      first === undefined
+        ? []
+        : [{ label: 'Around', text: timeOf(first.shiftedAt) }, ...(isOne ? ownerFacts(first, null) : [])],
+    prompts: prompts
+      .slice(0, maxPrompts)
+      .map(({ prompt, rateBefore, rateAfter, between, candidates = 0, ...told }) => ({
+        name: line(prompt.name, 80),
+        figures: `${percent(rateBefore)} → ${percent(rateAfter)}`,
+        explanation:
+          `The rate fell between ${timeOf(between[0])} and ${timeOf(between[1])}.` +
+          (candidates === 0 ? '' : ` ${possibleCause({ count: candidates })}.`),
+        comments: [],
+        links: [linkToShift({ prompt, ...told }, publicUrl)],
+      })),
     morePrompts: Math.max(0, promptCount - Math.min(prompts.length, maxPrompts)),
   }
 }

@@ -12,7 +12,7 @@ import type {
 import type { HistoryEntry } from '../domain/history/entry.ts'
 import { isoTime } from '../domain/time.ts'
 import { cut } from './line.ts'
-import { linksOf, linkToChange, linkToDismiss, linkToPrompt, linkToUndo } from './links.ts'
+import { linksOf, linkToChange, linkToDismiss, linkToPrompt, linkToShift, linkToUndo } from './links.ts'
 import { contentOf } from './text.ts'
 
 const maxCommentLength = 2_000
@@ -90,6 +90,7 @@ function promptBody(told: ToldPrompt, publicUrl: string) {
     name: prompt.name,
     regression_id: told.regressionId,
     state: told.state,
+    owner: told.owner ?? null,
     entry_id: told.entryId,
     live_from: isoTime(told.liveFrom),
     before: told.before,
@@ -126,15 +127,20 @@ function entryBody(entry: HistoryEntry) {
 function shiftData({ prompts, promptCount }: ShiftMessage, publicUrl: string) {
   return {
     prompt_count: promptCount,
-    prompts: prompts.map(({ prompt, shiftedAt, between, rateBefore, rateAfter, candidates = 0 }) => ({
+    prompts: prompts.map(({ prompt, shiftedAt, between, rateBefore, rateAfter, candidates = 0, ...told }) => ({
       id: prompt.publicId,
       name: prompt.name,
+      shift_id: told.shiftId ?? null,
+      owner: told.owner ?? null,
       shifted_at: isoTime(shiftedAt),
       between: between.map(isoTime),
       rate_before: rateBefore,
       rate_after: rateAfter,
       candidates,
-      links: { prompt: linkToPrompt(prompt, publicUrl).url },
+      links: {
+        prompt: linkToPrompt(prompt, publicUrl).url,
+        shift: linkToShift({ prompt, ...told }, publicUrl).url,
+      },
     })),
   }
 }

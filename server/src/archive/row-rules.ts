@@ -20,7 +20,6 @@ import { validSegmentKeys } from '../domain/impact/reading/segment-keys.ts'
 import { lookupId } from '../domain/prompt.ts'
 import { proposalFiles, proposalModes, proposalStates } from '../domain/proposals/proposal.ts'
 import { repairs, validNote } from '../domain/regressions/regression.ts'
-import { triageActions } from '../domain/regressions/triage.ts'
 import { deliveryStates } from '../domain/repositories/delivery.ts'
 import { forgeNames, isHookId, validPathPattern, validSimilarity } from '../domain/repositories/repository.ts'
 import { validRepositoryUrl } from '../domain/repositories/repository-url.ts'
@@ -31,6 +30,7 @@ import { isVersionText, maxLabelLength } from '../domain/signals/version.ts'
 import { adapterNames, decodeSettings } from '../domain/sources/source.ts'
 import { isLongerThan, validLine } from '../domain/text.ts'
 import { yearTenThousand } from '../domain/time.ts'
+import { triageActions } from '../domain/triage.ts'
 import { isTrialId, trialEndings, trialStates } from '../domain/trials/trial.ts'
 import { decodeCandidates } from '../store/sql/shift-candidates.ts'
 import { checkPullDocument } from './pull-document.ts'
@@ -89,6 +89,11 @@ const hiddenStatus: Rule = (value, _context, field) => {
   if (Number(value) < -1 || Number(value) > 2) throw invalidField(field, 'must be the result of a check, -1 to 2')
 }
 
+const shiftId = pattern(/^shf_[0-9a-f]{24}$/, 'must be shf_ and 24 hexadecimal digits')
+const note: Rule = (value, context, field) => {
+  anyText(value, context, field)
+  validNote(String(value))
+}
 const trialId = check(isTrialId, 'must be trl_ and 24 letters and digits')
 
 const candidates: Rule = (value, context, field) => {
@@ -195,7 +200,9 @@ const rules: Record<string, Record<string, Rule>> = {
   prompt_wander: {
     likelihoods: check((text) => decodeLikelihood(text) !== null, 'must be the likelihoods of a prompt'),
   },
-  shifts: { rate_before: share, rate_after: share, candidates },
+  shifts: { rate_before: share, rate_after: share, candidates, shift_id: shiftId },
+  shift_triage: { shift_id: shiftId, rate_before: share, rate_after: share, note },
+  shift_steps: { shift_id: shiftId, action: oneOf(triageActions), text: anyText },
   regressions: {
     commit_sha: sha,
     // A withdrawn one is stored as repaired.
@@ -206,10 +213,7 @@ const rules: Record<string, Record<string, Rule>> = {
     low: signedShare,
     high: signedShare,
     repaired_by: oneOf(repairs),
-    note: (value, context, field) => {
-      anyText(value, context, field)
-      validNote(String(value))
-    },
+    note,
   },
   alerts: {
     name,

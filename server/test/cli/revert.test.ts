@@ -39,6 +39,20 @@ onOneEngine('Undoing from the command line', (engine) => {
       /Owner {6}ada@example\.com\nState {6}acknowledged by test\n.*\n.*test: comment Looking into it\./,
     )
 
+    const byCommit = await runCli(env, ['triage', bad.slice(0, 10), '--snooze', '3d'])
+    assert.match(byCommit.stdout, /State {6}acknowledged by test, snoozed until/, byCommit.stderr)
+    const byChange = await runCli(env, ['triage', String(change.id), '--prompt', 'prompts/p.md', '--json'])
+    assert.equal(JSON.parse(byChange.stdout).id, regression?.id, byChange.stderr)
+    const moved = { at: service.now, between: [service.now, service.now] as [number, number], foundAt: Date.now() }
+    const rates = { rateBefore: 0.9, rateAfter: 0.6, entryId: null, sharedWith: null, candidates: null }
+    await service.store.shifts.replace(prompt, [{ ...moved, ...rates }])
+    const listed = await runCli(env, ['regressions'])
+    const [shift = ''] = /shf_[0-9a-f]{24}/.exec(listed.stdout) ?? []
+    const dismissed = await runCli(env, ['triage', shift, '--owner', 'grace@example.com', '--dismiss', 'Expected.'])
+    assert.match(dismissed.stdout, /Owner {6}grace@example\.com\nState {6}dismissed: Expected\.\n/, dismissed.stderr)
+    const gone = await runCli(env, ['triage', shift])
+    assert.deepEqual([gone.code, /no open shift with this ID/.test(gone.stderr)], [4, true])
+
     const reverted = await runCli(env, ['revert', bad.slice(0, 10)])
     assert.equal(reverted.code, 1)
     assert.match(reverted.stderr, /needs a token with read and write access to Contents and Pull requests/)

@@ -29,6 +29,7 @@ import { operator } from '../../src/domain/access/audit.ts'
 import { maxActiveShares } from '../../src/domain/access/share.ts'
 import { maxAlerts } from '../../src/domain/alerts/alert.ts'
 import { newPrompt } from '../../src/domain/prompt.ts'
+import type { StoredShift } from '../../src/domain/shifts/shift.ts'
 import { maxSources } from '../../src/domain/sources/source.ts'
 import { filePaths, pagePaths } from '../../src/http/console/routes.ts'
 import {
@@ -309,6 +310,7 @@ const invalidInputs: Record<string, Partial<PreparedRequest>> = {
   createShare: { body: { regression_id: 987654321 } },
   listVersions: { query: { q: 'x'.repeat(201) } },
   updateRegression: { body: { owner: 'grace' } },
+  updateShift: { body: { owner: 'grace' } },
   proposeRevert: { body: { mode: 'merge' } },
   listRegressions: { query: { state: 'gone' } },
   listPromptRegressions: { query: { state: 'gone' } },
@@ -341,6 +343,8 @@ const conflicts: Record<
     store.regressions.repair(tenant.prompt, Number(parameters.regression_id), { at: now, by: 'rate', entryId: null }),
   updateRegression: ({ store, now }, { tenant, parameters }) =>
     store.regressions.repair(tenant.prompt, Number(parameters.regression_id), { at: now, by: 'rate', entryId: null }),
+  updateShift: moveBack,
+  dismissShift: moveBack,
   proposeRevert: ({ store, now }, { tenant, parameters }) =>
     store.regressions.repair(tenant.prompt, Number(parameters.regression_id), { at: now, by: 'rate', entryId: null }),
   createShare: async (service, prepared, operation) => {
@@ -362,6 +366,13 @@ const conflicts: Record<
   startTrial: (service, prepared, operation) => sendRequest(service, operation, prepared),
   updateTrial: (service, prepared, operation) =>
     sendRequest(service, operation, { ...prepared, body: { state: 'ended' } }),
+}
+
+/** The rate of a prompt with a shift is as before it again. */
+async function moveBack({ store: { shifts } }: TestService, { tenant: { prompt } }: PreparedRequest): Promise<void> {
+  const [shift] = (await shifts.ofPrompt(prompt)) as [StoredShift]
+  const { id: _, at, rateBefore, rateAfter, ...rest } = shift
+  await shifts.replace(prompt, [shift, { ...rest, at: at + 1, rateBefore: rateAfter, rateAfter: rateBefore }])
 }
 
 async function turnDeliveryOff({ store, now }: TestService, { tenant }: PreparedRequest): Promise<void> {

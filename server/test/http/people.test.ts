@@ -93,6 +93,13 @@ onEachEngine('People', (engine) => {
     const path = `/prompts/${prompt.publicId}/regressions/${id}`
     const triage = { acknowledged: true, owner: 'Eve@example.com', comment: 'Looking into it.' }
     assert.equal((await browser.send('PATCH', path, triage)).statusCode, 200)
+    const moved = { at: service.now, between: [service.now, service.now] as [number, number], foundAt: service.now }
+    const rates = { rateBefore: 0.9, rateAfter: 0.6, entryId: null, sharedWith: null, candidates: null }
+    await service.store.shifts.replace(prompt, [{ ...moved, ...rates }])
+    const [shift] = await service.store.shifts.ofPrompt(prompt)
+    const shiftPath = `/prompts/${prompt.publicId}/shifts/${shift?.id}`
+    assert.equal((await browser.send('PATCH', shiftPath, triage)).statusCode, 200)
+    assert.equal((await browser.send('POST', `${shiftPath}/dismiss`, { note: 'Expected.' })).statusCode, 200)
     const remove = () =>
       service.app.inject({ method: 'DELETE', url: `/api/v1/people/${person.id}`, headers: tenant.headers })
     assert.equal((await remove()).statusCode, 204)
@@ -112,6 +119,9 @@ onEachEngine('People', (engine) => {
         ['Deleted person', 'Looking into it.'],
       ],
     )
+    const left = await read(shiftPath)
+    assert.deepEqual([left.owner, left.acknowledged_by, left.dismissed_by], [null, 'Deleted person', 'Deleted person'])
+    assert.ok(left.steps.every(({ by }: { by: string }) => by === 'Deleted person'))
     const naming = await service.store.archive.read(organisation.id, async (snapshot) => {
       const found = new Set<string>()
       for (const table of archiveTables) {

@@ -108,6 +108,20 @@ onOneEngine('The tools for agents', (engine) => {
       steps.map(({ action }) => action),
       ['owner', 'acknowledged', 'snoozed', 'comment'],
     )
+    const at = service.now - 3_600_000
+    const fall = { at, between: [at, at] as [number, number], rateBefore: 0.9, rateAfter: 0.6, foundAt: service.now }
+    await service.store.shifts.replace(prompt, [{ ...fall, entryId: null, sharedWith: null, candidates: null }])
+    const listed = await callTool<{ unexplained_falls: { id: string }[] }>(writer, 'open_regressions', {
+      prompt: prompt.publicId,
+    })
+    const ofShift = { change: listed.unexplained_falls[0]?.id, owner: 'grace@example.com' }
+    assert.match((await failedCall(writer, 'triage_regression', ofShift)).message, /prompt is required/)
+    assert.partialDeepStrictEqual(
+      await callTool<object>(writer, 'triage_regression', { ...ofShift, prompt: prompt.publicId }),
+      { quoted_owner: 'grace@example.com' },
+    )
+    const unknown = { ...ofShift, change: `shf_${'0'.repeat(24)}`, prompt: prompt.publicId }
+    assert.match((await failedCall(writer, 'triage_regression', unknown)).message, /no such fall/)
     assert.match((await failedCall(writer, 'triage_regression', { change })).message, /at least one of/)
     assert.match((await failedCall(writer, 'triage_regression', { change, owner: 'grace' })).message, /email address/)
   })

@@ -47,7 +47,7 @@ export function regressionsCommand(program: Command): void {
         }
         if (state !== 'open') return
         const foundSince = new Date(Date.now() - unexplainedForMs).toISOString()
-        const query = { cause: 'unexplained', found_since: foundSince, limit: 20 } as const
+        const query = { cause: 'unexplained', state: 'open', found_since: foundSince, limit: 20 } as const
         const shifts =
           prompt === null ? await ledger.shifts.list(query) : await ledger.shifts.listOfPrompt(prompt.id, query)
         screen.lines(unexplainedFalls(shifts.data))
@@ -62,7 +62,7 @@ function unexplainedFalls(shifts: Shift[]): Text[] {
   return [
     '',
     'Unexplained in the last 31 days:',
-    ...falls.map(({ prompt, explanation }) => `${prompt.name}: ${explanation}`),
+    ...falls.map(({ id, prompt, explanation }) => `${id}  ${prompt.name}: ${explanation}`),
   ]
 }
 

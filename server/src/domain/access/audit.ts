@@ -33,6 +33,8 @@ export const auditActions = [
   'deployment.recorded',
   'regression.dismissed',
   'regression.triaged',
+  'shift.dismissed',
+  'shift.triaged',
   'proposal.opened',
   'trial.started',
   'trial.changed',

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type { HistoryEntry } from '../history/entry.ts'
-import { ownerOf } from '../regressions/triage.ts'
 import { sanitisedLine } from '../text.ts'
 import type { Instant } from '../time.ts'
+import { ownerOf } from '../triage.ts'
 import type { Trial } from '../trials/trial.ts'
 import type { RegressionMessage, ShiftMessage, ToldPrompt, TrialMessage } from './message.ts'
 import type { Notice, NoticedFall, NoticedPrompt, NoticedRegression } from './notice.ts'
@@ -104,8 +104,10 @@ export function composeShiftMessage(
     organisation,
     prompts: prompts
       .slice(0, maxPrompts)
-      .map(({ prompt, at: shiftedAt, between, rateBefore, rateAfter, ...shift }) => ({
+      .map(({ prompt, id, at: shiftedAt, between, rateBefore, rateAfter, owner, ...shift }) => ({
         prompt: named(prompt),
+        shiftId: id,
+        owner: ownerOf({ owner, change: null }),
         shiftedAt,
         between,
         rateBefore,

@@ -69,6 +69,10 @@ export interface ShiftMessage extends MessageOf<'shift.unexplained'> {
   /** At most 100, the largest loss first. */
   prompts: {
     prompt: Pick<Prompt, 'publicId' | 'name'>
+    /** Missing in messages of earlier versions, as the owner. */
+    shiftId?: string
+    /** The email address of who takes care of it. */
+    owner?: string | null
     shiftedAt: Instant
     between: [Instant, Instant]
     rateBefore: number

@@ -3,6 +3,7 @@ import type { Prompt } from '../prompt.ts'
 import type { ListedRegression } from '../regressions/regression.ts'
 import type { StoredShift } from '../shifts/shift.ts'
 import type { Instant } from '../time.ts'
+import type { Triaged } from '../triage.ts'
 import type { NewAlertDelivery } from './delivery.ts'
 import type { Message } from './message.ts'
 import type { EarlierDelivery } from './telling.ts'
@@ -39,7 +40,7 @@ export interface Notice {
 export type NoticedPrompt = Pick<Prompt, 'publicId' | 'name' | 'path'>
 
 /** A fall of a rate that no change of the prompt explains. */
-export interface NoticedFall extends StoredShift {
+export interface NoticedFall extends StoredShift, Triaged {
   prompt: NoticedPrompt
 }
 
@@ -91,7 +92,7 @@ export interface NoticeStore {
   followRepositories(at: Instant): Promise<void>
   /** Organisations with an alert that hears of the event. */
   listeningTo(event: 'shift.unexplained' | 'limit.near' | 'limit.reached' | 'digest.weekly'): Promise<number[]>
-  /** Falls found since then that no single change of the prompt explains, the newest first, up to 1,000. */
+  /** Falls found since then that no single change of the prompt explains and that no one dismissed, the newest first, up to 1,000. */
   unexplainedFalls(organisationId: number, since: Instant): Promise<NoticedFall[]>
   /** The subjects of notices of a kind. */
   subjects(organisationId: number, kind: NoticeKind): Promise<string[]>

@@ -1,8 +1,8 @@
 import type { PlanLimits } from '../access/plan.ts'
-import { quietUntil } from '../regressions/triage.ts'
 import type { Repository } from '../repositories/repository.ts'
 import type { Store } from '../store.ts'
 import { type Instant, monthStart, nextMonthStart, weekStart } from '../time.ts'
+import { quietUntil } from '../triage.ts'
 import { explainTrial } from '../trials/explain-trial.ts'
 import { type Alert, maxAlerts } from './alert.ts'
 import { composeRegressionMessage, composeShiftMessage, composeTrialMessage, titleOf } from './compose.ts'
@@ -190,7 +190,8 @@ async function notifierOfShift({ stores, notice, organisation, now }: Facts): Pr
   const { organisationId, openedAt, subject } = notice
   const time = fallTime(subject)
   const all = await stores.notices.unexplainedFalls(organisationId, now - maxFallAgeMs)
-  const falls = all.filter(({ between }) => isSameFall(time, between))
+  // It is told once, so there is nothing to repeat: while a person takes care of it, it is not told at all.
+  const falls = all.filter((fall) => isSameFall(time, fall.between) && quietUntil(fall, now) === null)
   return {
     tellsPull: false,
     decide: (listener, earlier) => tellOfShift({ openedAt, falls }, listener, earlier, now),

@@ -19,6 +19,7 @@ export const numberedTables = [
   'sources',
   'proposals',
   'regression_steps',
+  'shift_steps',
   'audit',
 ] as const
 

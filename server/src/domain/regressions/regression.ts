@@ -5,7 +5,7 @@ import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import { isLongerThan, validUnicode } from '../text.ts'
 import type { Instant } from '../time.ts'
-import type { Triage, TriageStep } from './triage.ts'
+import type { Triage, Triaged, TriageStep } from '../triage.ts'
 
 export const regressionStates = ['open', 'repaired', 'withdrawn', 'dismissed'] as const
 
@@ -37,7 +37,7 @@ export interface RegressionFigures {
  * A change that made a prompt worse. It stays open until the prompt is as good as before, the verdict is taken back, or a user
  * dismisses it.
  */
-export interface Regression extends RegressionFigures {
+export interface Regression extends RegressionFigures, Triaged {
   id: number
   promptId: number
   /** The ID of the change's history entry. */
@@ -52,16 +52,6 @@ export interface Regression extends RegressionFigures {
   repairedEntryId: number | null
   /** When the verdict was taken back: the votes no longer speak against the change. */
   withdrawnAt: Instant | null
-  dismissedAt: Instant | null
-  /** The name of the key that dismissed it. */
-  dismissedBy: string | null
-  note: string | null
-  /** The email address of the person who takes care of it; null for the author of the change. */
-  owner: string | null
-  acknowledgedAt: Instant | null
-  /** The name of a key. */
-  acknowledgedBy: string | null
-  snoozedUntil: Instant | null
 }
 
 export interface ListedRegression extends Regression {

@@ -3,13 +3,13 @@ import { day, type Instant, isoTime } from '../time.ts'
 import type { Candidates, Range, StoredShift } from './shift.ts'
 
 /** Two sentences: how far the rate moved and when, and what may have caused it. */
-export function explainShift(shift: Omit<StoredShift, 'at' | 'foundAt'>): string {
+export function explainShift(shift: Omit<StoredShift, 'id' | 'at' | 'foundAt'>): string {
   const { between, rateBefore, rateAfter } = shift
   const moved = rateAfter < rateBefore ? 'fell' : 'rose'
   return `The share of positive votes ${moved} from ${percent(rateBefore)} to ${percent(rateAfter)} ${spanOf(between)}. ${causeOf(shift)}`
 }
 
-function causeOf({ entryId, sharedWith, candidates }: Omit<StoredShift, 'at' | 'foundAt'>): string {
+function causeOf({ entryId, sharedWith, candidates }: Omit<StoredShift, 'id' | 'at' | 'foundAt'>): string {
   if (sharedWith !== null) {
     return `${sharedWith} other prompts moved at the same time, so the cause is probably outside of this prompt.`
   }

@@ -1,7 +1,11 @@
+import { hash } from 'node:crypto'
+import type { Actor } from '../access/audit.ts'
 import type { HistoryEntry } from '../history/entry.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
+import type { RegressionState } from '../regressions/regression.ts'
 import type { Instant } from '../time.ts'
+import type { Triage, Triaged, TriageStep } from '../triage.ts'
 import type { Others } from './others.ts'
 
 export type Range = [from: Instant, until: Instant]
@@ -34,10 +38,23 @@ export interface FoundShift {
 
 /** Unexplained if neither a change nor other prompts explain it, whether or not it has candidates. */
 export interface StoredShift extends FoundShift {
+  /** Stays the same while votes move the shift a little. */
+  id: string
   /** How many other prompts moved at the same time, if that explains it, whether or not there is a change too. */
   sharedWith: number | null
   /** When the judge found it. */
   foundAt: Instant
+}
+
+/** What tells whether a shift was known before. */
+export type KnownShift = Pick<StoredShift, 'id' | 'at' | 'between' | 'rateBefore' | 'rateAfter' | 'foundAt'>
+
+/**
+ * The ID of a shift that is first found at this time: the same in each process that judges the prompt. `place` tells it apart from another
+ * one that was found there before, and has moved since.
+ */
+export function shiftIdAt(promptId: number, at: Instant, place = 0): string {
+  return `shf_${hash('sha256', `${promptId} ${at} ${place}`).slice(0, 24)}`
 }
 
 /** A shift that other prompts share. */
@@ -57,9 +74,19 @@ export interface ShiftFilter {
   /** The earliest time of a shift. */
   since: Instant | null
   foundSince: Instant | null
+  state?: RegressionState | null
+  /** An email address, in any case. */
+  owner?: string | null
 }
 
-export interface ListedShift extends StoredShift {
+export interface ListedShift extends StoredShift, Triaged {
+  /**
+   * `repaired` since the rate moved back, `withdrawn` if the votes no longer show it. Null if a change explains it: then people take care of
+   * its regression.
+   */
+  state: RegressionState | null
+  /** When the rate moved back. */
+  repairedAt: Instant | null
   prompt: Pick<Prompt, 'publicId' | 'name'>
   /** The candidates that are part of the history, in the same order. Empty if other prompts share the shift. */
   candidateChanges: { change: HistoryEntry; share: number }[]
@@ -67,12 +94,23 @@ export interface ListedShift extends StoredShift {
   change: HistoryEntry | null
 }
 
+export type TriagedShift = ListedShift | 'closed' | null
+
 export interface ShiftStore {
   /** In the order of time. */
   ofPrompt(prompt: Prompt): Promise<StoredShift[]>
-  /** Replaces all shifts of a prompt. */
-  replace(prompt: Prompt, shifts: StoredShift[]): Promise<void>
-  /** The shifts of existing prompts, the newest first. */
+  /** Those that people took care of and that the votes no longer show, the last first, up to 100. */
+  withdrawn(prompt: Prompt): Promise<KnownShift[]>
+  /** Replaces all shifts of a prompt. One without an ID gets that of its time. */
+  replace(prompt: Prompt, shifts: (Omit<StoredShift, 'id'> & { id?: string })[]): Promise<void>
+  find(prompt: Prompt, id: string): Promise<ListedShift | null>
+  /** Stores what people do about an open shift, with an entry in the audit log. Null if there is none, `closed` if it is over. */
+  triage(prompt: Prompt, id: string, triage: Triage, at: Instant, by: NonNullable<Actor>): Promise<TriagedShift>
+  /** An open shift becomes dismissed, with an entry in the audit log. A dismissed one stays as it is. */
+  dismiss(prompt: Prompt, id: string, note: string, at: Instant, by: NonNullable<Actor>): Promise<TriagedShift>
+  /** What people did about it, the oldest first, up to 500. */
+  steps(organisationId: number, id: string): Promise<TriageStep[]>
+  /** The shifts of existing prompts, the newest first. Withdrawn ones only if the filter asks for them. */
   page(
     organisationId: number,
     filter: ShiftFilter,
@@ -89,4 +127,13 @@ export interface ShiftStore {
    * with a change says nothing about others with one.
    */
   toExplainAgain(prompt: Prompt, shifts: { between: Range; moved: number; hasChange: boolean }[]): Promise<number[]>
+}
+
+/** The change whose author takes care of a shift by default: the only one that may have caused it. */
+export function suspectOf({
+  sharedWith,
+  candidates,
+  change,
+}: Pick<ListedShift, 'sharedWith' | 'candidates' | 'change'>): HistoryEntry | null {
+  return sharedWith === null && candidates?.count === 1 ? change : null
 }

@@ -1,9 +1,9 @@
 import type { Prompt } from '../prompt.ts'
 import type { Instant } from '../time.ts'
 import { isShared } from './others.ts'
-import type { FoundShift, ShiftStore, StoredShift } from './shift.ts'
+import { type FoundShift, type KnownShift, type ShiftStore, type StoredShift, shiftIdAt } from './shift.ts'
 
-type ExplainingStore = Pick<ShiftStore, 'replace' | 'countOthers' | 'countVoted' | 'toExplainAgain'>
+type ExplainingStore = Pick<ShiftStore, 'replace' | 'withdrawn' | 'countOthers' | 'countVoted' | 'toExplainAgain'>
 
 /**
  * Stores the shifts of a prompt, and which of them other prompts share. Returns them, and the other prompts, by ID, whose shifts may have
@@ -19,6 +19,7 @@ export async function storeShifts(
   if (found.length === 0 && before.length === 0) return { shifts: [], affected: [] }
   const ranges = found.map(({ between }) => between)
   const moved = await store.countOthers(prompt, ranges, now)
+  const named = namesOf(prompt, found, [...before, ...(await store.withdrawn(prompt))])
   const shifts = await Promise.all(
     found.map(async (shift, i): Promise<StoredShift> => {
       const others = moved[i] as (typeof moved)[number]
@@ -26,8 +27,8 @@ export async function storeShifts(
       // One other prompt is never enough, so that most shifts need no count.
       const all = hasChange && others.unchanged > 1 ? await store.countVoted(prompt, shift.between) : 0
       const sharedWith = isShared({ ...others, all }, hasChange) ? others.moved : null
-      const foundAt = before.find((known) => isSame(known, shift))?.foundAt ?? now
-      return { ...shift, sharedWith, foundAt }
+      const { id, foundAt = now } = named[i] as (typeof named)[number]
+      return { ...shift, id, sharedWith, foundAt }
     }),
   )
   if (JSON.stringify(shifts.map(rounded)) === JSON.stringify(before.map(rounded))) return { shifts, affected: [] }
@@ -40,15 +41,45 @@ export async function storeShifts(
   return { shifts, affected: await store.toExplainAgain(prompt, news) }
 }
 
+/** Each shift keeps its ID and when it was found. Of two that are the same as a known one, the nearest gets its ID. */
+function namesOf(
+  { id: promptId }: Prompt,
+  found: readonly FoundShift[],
+  known: readonly KnownShift[],
+): { id: string; foundAt?: Instant }[] {
+  const taken = new Set<string>()
+  const used = new Set(known.map(({ id }) => id))
+  const pairs = found.flatMap((shift, place) =>
+    known
+      .filter((each) => isSame(each, shift))
+      .map((each) => ({ place, each, distance: Math.abs(each.at - shift.at) })),
+  )
+  const ids = new Map<number, string>()
+  for (const { place, each } of pairs.toSorted((a, b) => a.distance - b.distance)) {
+    if (ids.has(place) || taken.has(each.id)) continue
+    ids.set(place, each.id)
+    taken.add(each.id)
+  }
+  return found.map((shift, place) => {
+    const foundAt = pairs.find((pair) => pair.place === place)?.each.foundAt
+    let id = ids.get(place)
+    for (let i = 0; id === undefined; i++) {
+      const free = shiftIdAt(promptId, shift.at, i)
+      if (!used.has(free)) id = free
+    }
+    return { id, ...(foundAt !== undefined && { foundAt }) }
+  })
+}
+
 /** Whether it was known before: its time and its rates move a little with every vote. */
-function isSame(known: StoredShift, { between, rateBefore, rateAfter }: FoundShift): boolean {
+function isSame(known: KnownShift, { between, rateBefore, rateAfter }: FoundShift): boolean {
   const overlaps = known.between[0] <= between[1] && known.between[1] >= between[0]
   return overlaps && known.rateAfter < known.rateBefore === rateAfter < rateBefore
 }
 
 // Rates and shares are stored in millionths.
-function rounded({ at, between, rateBefore, rateAfter, entryId, sharedWith, candidates }: StoredShift): unknown[] {
+function rounded({ id, at, between, rateBefore, rateAfter, entryId, sharedWith, candidates }: StoredShift): unknown[] {
   const shares = candidates?.changes.flatMap(({ entryId, share }) => [entryId, Math.round(share * 1e6)]) ?? null
   const rates = [rateBefore, rateAfter].map((rate) => Math.round(rate * 1e6))
-  return [at, between, rates, entryId, sharedWith, candidates?.count ?? null, shares]
+  return [id, at, between, rates, entryId, sharedWith, candidates?.count ?? null, shares]
 }

@@ -3,11 +3,12 @@ import { isCertainEnough } from '../../domain/alerts/certainty.ts'
 import type { ListedAlertDelivery } from '../../domain/alerts/delivery.ts'
 import type { Proposal } from '../../domain/proposals/proposal.ts'
 import type { ListedRegression } from '../../domain/regressions/regression.ts'
-import { ownerOf, type TriageStep } from '../../domain/regressions/triage.ts'
 import { type Instant, isoTime, timeOrNull } from '../../domain/time.ts'
+import { ownerOf, type TriageStep } from '../../domain/triage.ts'
 import { destinationOf } from '../alerts/body.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
 import { toProposalBody } from '../proposals/body.ts'
+import { toStepBody, toTriagedBody } from '../triage-body.ts'
 
 export function toRegressionBody(regression: ListedRegression): RegressionBody {
   const { prompt, repairedEntry } = regression
@@ -29,13 +30,7 @@ export function toRegressionBody(regression: ListedRegression): RegressionBody {
     repaired_by: regression.repairedBy,
     repaired_entry: repairedEntry && toHistoryEntryBody(repairedEntry),
     withdrawn_at: timeOrNull(regression.withdrawnAt),
-    dismissed_at: timeOrNull(regression.dismissedAt),
-    dismissed_by: regression.dismissedBy,
-    note: regression.note,
-    owner: ownerOf(regression),
-    acknowledged_at: timeOrNull(regression.acknowledgedAt),
-    acknowledged_by: regression.acknowledgedBy,
-    snoozed_until: timeOrNull(regression.snoozedUntil),
+    ...toTriagedBody(regression, ownerOf(regression)),
   }
 }
 
@@ -59,7 +54,7 @@ export function toRegressionDetailsBody(
     ...toRegressionBody(regression),
     certain_enough: isCertain(regression, now),
     proposal: proposal && toProposalBody(proposal),
-    steps: steps.map(({ at, ...step }) => ({ at: isoTime(at), ...step })),
+    steps: steps.map(toStepBody),
     told,
   }
 }

@@ -4,7 +4,6 @@ import {
   type DismissalBody,
   notOpen,
   operations,
-  type RegressionBody,
   regressionSortValues,
   type TriageBody,
 } from '../../../../contract/regressions.ts'
@@ -14,13 +13,12 @@ import { stateOf } from '../../domain/history/pull.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import type { Proposal } from '../../domain/proposals/proposal.ts'
 import { type RegressionOrder, regressionStates, validNote } from '../../domain/regressions/regression.ts'
-import { validTriage } from '../../domain/regressions/triage.ts'
-import { parseTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
 import { enumParameter, idParameter, lastValue, type Query } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
+import { readTriage, withoutNote } from '../triage-body.ts'
 import { visiblePrompts } from '../visible-prompts.ts'
 import { toRegressionBody, toRegressionDetailsBody } from './body.ts'
 
@@ -73,17 +71,8 @@ export function regressionRoutes({ store, clock }: Context) {
       app,
       operations.updateRegression,
       async ({ prompt, access, params, body }) => {
-        const { owner, acknowledged, snoozed_until: until, comment } = body as TriageBody
         const now = clock()
-        const triage = validTriage(
-          {
-            ...(owner !== undefined && { owner }),
-            ...(acknowledged !== undefined && { acknowledged }),
-            ...(until !== undefined && { snoozedUntil: until === null ? null : parseTime('snoozed_until', until) }),
-            ...(comment !== undefined && { comment }),
-          },
-          now,
-        )
+        const triage = readTriage(body as TriageBody, now)
         const regression = await store.regressions.triage(prompt, regressionId(params), triage, now, access)
         if (regression === null) throw notFound()
         if (regression === 'closed') throw new DomainError('conflict', notOpen)
@@ -114,11 +103,6 @@ export function regressionRoutes({ store, clock }: Context) {
       },
     )
   }
-}
-
-/** For a share link: what was said about it is for the organisation. */
-function withoutNote<Body extends RegressionBody>(body: Body): Body {
-  return { ...body, dismissed_by: null, note: null, owner: null, acknowledged_by: null }
 }
 
 /** The last proposal, with what deliveries said about its pull request since. */

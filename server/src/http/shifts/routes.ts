@@ -1,46 +1,106 @@
 import type { FastifyInstance } from 'fastify'
-import { operations, type ShiftBody } from '../../../../contract/shifts.ts'
+import type { DismissalBody, TriageBody } from '../../../../contract/regressions.ts'
+import { operations, type ShiftBody, type ShiftDetailsBody, shiftNotOpen } from '../../../../contract/shifts.ts'
+import type { Access } from '../../domain/access/api-key.ts'
+import { DomainError } from '../../domain/errors.ts'
+import type { Prompt } from '../../domain/prompt.ts'
+import { regressionStates, validNote } from '../../domain/regressions/regression.ts'
 import { explainShift } from '../../domain/shifts/explain-shift.ts'
-import { type ListedShift, shiftCauses } from '../../domain/shifts/shift.ts'
-import { isoTime } from '../../domain/time.ts'
+import { type ListedShift, shiftCauses, suspectOf, type TriagedShift } from '../../domain/shifts/shift.ts'
+import { isoTime, timeOrNull } from '../../domain/time.ts'
+import { ownerOf } from '../../domain/triage.ts'
 import type { Context } from '../context.ts'
+import { notFound } from '../errors.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
-import { enumParameter, type Query, timeParameter } from '../parameters.ts'
-import { route } from '../route.ts'
+import { enumParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
+import { beforeBody, route } from '../route.ts'
+import { readTriage, toStepBody, toTriagedBody, withoutNote } from '../triage-body.ts'
 import { visiblePrompts } from '../visible-prompts.ts'
 
 /** When the rates of prompts moved, and why. */
-export function shiftRoutes({ store }: Context) {
-  async function pageOf(query: unknown, organisationId: number, promptIds: number[] | null): Promise<string> {
+export function shiftRoutes({ store, clock }: Context) {
+  async function existing(prompt: Prompt, params: unknown): Promise<ListedShift> {
+    const shift = await store.shifts.find(prompt, shiftId(params))
+    if (shift === null) throw notFound()
+    return shift
+  }
+
+  async function pageOf(
+    query: unknown,
+    { organisationId, shared }: Access,
+    promptIds: number[] | null,
+  ): Promise<string> {
     const request = requestedPage(query)
     const filter = {
       promptIds,
       cause: enumParameter(query as Query, 'cause', shiftCauses),
       since: timeParameter(query as Query, 'since'),
       foundSince: timeParameter(query as Query, 'found_since'),
+      state: enumParameter(query as Query, 'state', regressionStates),
+      owner: shared === undefined ? (lastValue((query as Query).owner) ?? null) : null,
     }
     const { shifts, totalCount } = await store.shifts.page(organisationId, filter, request)
-    return renderPage(shifts.map(toShiftBody), request, totalCount)
+    const bodies = shifts.map(toShiftBody)
+    return renderPage(shared === undefined ? bodies : bodies.map(withoutNote), request, totalCount)
   }
 
   return async (app: FastifyInstance) => {
     route(app, operations.listShifts, async ({ access, query }, reply) => {
-      const page = await pageOf(query, access.organisationId, await visiblePrompts(store.prompts, access))
+      const page = await pageOf(query, access, await visiblePrompts(store.prompts, access))
       return reply.type('application/json; charset=utf-8').send(page)
     })
 
-    route(app, operations.listPromptShifts, async ({ prompt, query }, reply) => {
-      const page = await pageOf(query, prompt.organisationId, [prompt.id])
+    route(app, operations.listPromptShifts, async ({ prompt, access, query }, reply) => {
+      const page = await pageOf(query, access, [prompt.id])
       return reply.type('application/json; charset=utf-8').send(page)
     })
+
+    route(app, operations.getShift, async ({ prompt, params }): Promise<{ data: ShiftDetailsBody }> => {
+      const shift = await existing(prompt, params)
+      const steps = await store.shifts.steps(prompt.organisationId, shift.id)
+      return { data: { ...toShiftBody(shift), steps: steps.map(toStepBody) } }
+    })
+
+    route(
+      app,
+      operations.updateShift,
+      async ({ prompt, access, params, body }) => {
+        const now = clock()
+        const triage = readTriage(body as TriageBody, now)
+        return { data: toTriagedShift(await store.shifts.triage(prompt, shiftId(params), triage, now, access)) }
+      },
+      beforeBody(({ prompt, params }) => existing(prompt, params)),
+    )
+
+    route(
+      app,
+      operations.dismissShift,
+      async ({ prompt, access, params, body }) => {
+        const note = validNote((body as DismissalBody).note)
+        return { data: toTriagedShift(await store.shifts.dismiss(prompt, shiftId(params), note, clock(), access)) }
+      },
+      beforeBody(({ prompt, params }) => existing(prompt, params)),
+    )
   }
 }
 
+function shiftId(params: unknown): string {
+  return (params as { shift_id: string }).shift_id
+}
+
+function toTriagedShift(shift: TriagedShift): ShiftBody {
+  if (shift === null) throw notFound()
+  if (shift === 'closed') throw new DomainError('conflict', shiftNotOpen)
+  return toShiftBody(shift)
+}
+
 function toShiftBody(shift: ListedShift): ShiftBody {
-  const { prompt, at, between, foundAt, rateBefore, rateAfter } = shift
+  const { id, state, prompt, at, between, foundAt, rateBefore, rateAfter } = shift
   return {
+    id,
     prompt: { id: prompt.publicId, name: prompt.name },
+    state,
     at: isoTime(at),
     between: [isoTime(between[0]), isoTime(between[1])],
     found_at: isoTime(foundAt),
@@ -49,6 +109,8 @@ function toShiftBody(shift: ListedShift): ShiftBody {
     cause: toCauseBody(shift),
     candidates: toCandidatesBody(shift),
     explanation: explainShift(shift),
+    repaired_at: timeOrNull(shift.repairedAt),
+    ...toTriagedBody(shift, ownerOf({ ...shift, change: suspectOf(shift) })),
   }
 }
 

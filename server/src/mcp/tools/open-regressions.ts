@@ -1,7 +1,8 @@
 import { regressionQuerySchema } from '../../../../contract/regressions.ts'
 import type { ListedRegression } from '../../domain/regressions/regression.ts'
-import { ownerOf } from '../../domain/regressions/triage.ts'
+import { suspectOf } from '../../domain/shifts/shift.ts'
 import { day, isoTime, timeOrNull } from '../../domain/time.ts'
+import { ownerOf, type Triaged } from '../../domain/triage.ts'
 import { visiblePrompts } from '../../http/visible-prompts.ts'
 import { rounded, toChangeBody } from '../change.ts'
 import { cursorAfter, cursorSchema, pageAt } from '../cursor.ts'
@@ -54,7 +55,10 @@ export const openRegressions = defineTool(
       state === 'open' && page.page === '1'
         ? await store.shifts.page(
             organisationId,
-            { promptIds, cause: 'unexplained', since: null, foundSince: context.now - unexplainedForMs },
+            {
+              ...{ promptIds, cause: 'unexplained', since: null, foundSince: context.now - unexplainedForMs },
+              state: 'open',
+            },
             { page: '1', limit: maxUnexplained },
           )
         : { shifts: [] }
@@ -63,12 +67,25 @@ export const openRegressions = defineTool(
       total: totalCount,
       regressions: regressions.map((each) => toRegressionBody(each, messages.get(each.entryId) ?? null)),
       ...(falls.length > 0 && {
-        unexplained_falls: falls.map((shift) => ({ ...toPromptBody(shift.prompt), ...toShiftBody(shift) })),
+        unexplained_falls: falls.map((shift) => ({
+          ...toPromptBody(shift.prompt),
+          id: shift.id,
+          ...toShiftBody(shift),
+          ...toTriagedBody(shift, ownerOf({ ...shift, change: suspectOf(shift) })),
+        })),
       }),
       next_cursor: cursorAfter(page, totalCount),
     }
   },
 )
+
+function toTriagedBody({ acknowledgedAt, snoozedUntil }: Triaged, owner: string | null) {
+  return {
+    quoted_owner: quoted(owner ?? '', 200) || null,
+    ...(acknowledgedAt !== null && { acknowledged_at: isoTime(acknowledgedAt) }),
+    ...(snoozedUntil !== null && { snoozed_until: isoTime(snoozedUntil) }),
+  }
+}
 
 function toRegressionBody(regression: ListedRegression, message: string | null) {
   const { state, repairedAt, repairedBy, repairedEntry, withdrawnAt, dismissedAt, note } = regression
@@ -85,9 +102,7 @@ function toRegressionBody(regression: ListedRegression, message: string | null) 
     difference: rounded(regression.difference),
     interval: regression.interval.map(rounded),
     explanation: regression.explanation,
-    quoted_owner: quoted(ownerOf(regression) ?? '', 200) || null,
-    ...(regression.acknowledgedAt !== null && { acknowledged_at: isoTime(regression.acknowledgedAt) }),
-    ...(regression.snoozedUntil !== null && { snoozed_until: isoTime(regression.snoozedUntil) }),
+    ...toTriagedBody(regression, ownerOf(regression)),
     ...(state === 'repaired' && {
       repaired_at: timeOrNull(repairedAt),
       repaired_by: repairedBy,

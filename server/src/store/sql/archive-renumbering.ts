@@ -50,6 +50,8 @@ const subjects: Record<AuditAction, NumberedTable | null> = {
   'deployment.recorded': 'deployments',
   'regression.dismissed': 'regressions',
   'regression.triaged': 'regressions',
+  'shift.dismissed': null,
+  'shift.triaged': null,
   'proposal.opened': 'proposals',
   'trial.started': null,
   'trial.changed': null,

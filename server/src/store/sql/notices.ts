@@ -19,7 +19,8 @@ import { type Database, type Row, type Statement, statement } from './database.t
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
 import { openNoticeOf, reopened } from './notice-changes.ts'
 import { columns as regressionColumns, toRegression } from './regression-rows.ts'
-import { hasNoChange, columns as shiftColumns, toShift } from './shifts.ts'
+import { isForPeople, columns as shiftColumns, suspectEmail, toShift, withChange, withTriage } from './shifts.ts'
+import { toTriaged, triageColumns } from './triage.ts'
 
 const columns = 'id, organisation_id, kind, subject, state, round, changes, opened_at, ended_at'
 // During an update, processes of a newer version may already open notices of kinds that only they know.
@@ -119,15 +120,18 @@ export function sqlNotices(database: Database): NoticeStore {
 
     async unexplainedFalls(organisationId, since) {
       const rows = await database.rows(
-        `select ${shiftColumns.replaceAll(/\w+/g, 's.$&')}, p.public_id, p.name, p.path from shifts s
-         join prompts p on p.organisation_id = s.organisation_id and p.id = s.prompt_id
+        `select ${shiftColumns.replaceAll(/\w+/g, 's.$&')}, ${triageColumns.replaceAll(/\w+/g, 't.$&')}, ${suspectEmail} as suspect,
+           p.public_id, p.name, p.path
+         from shifts s join prompts p on p.organisation_id = s.organisation_id and p.id = s.prompt_id ${withTriage} ${withChange}
          where s.organisation_id = ? and s.found_at >= ? and s.rate_after < s.rate_before and p.deleted_at is null
-           and (${hasNoChange} or s.shared_with is not null)
+           and ${isForPeople} and t.dismissed_at is null
          order by s.at desc, s.prompt_id limit ${maxFalls}`,
         [organisationId, since],
       )
       return rows.map((row) => ({
         ...toShift(row),
+        ...toTriaged(row),
+        owner: (row.owner ?? row.suspect) as string | null,
         prompt: toPrompt(row),
       }))
     },

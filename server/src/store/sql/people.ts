@@ -166,24 +166,31 @@ export function sqlPeople(database: Database): PersonStore {
         statement(`update ${table} set ${column} = ? where organisation_id = ? and ${column} is not null and ${keys}`, [
           ...[deletedPerson, organisationId, id],
         ])
-      const acknowledged = `exists (select 1 from regression_steps s where s.organisation_id = regressions.organisation_id
-        and s.regression_id = regressions.id and s.action = 'acknowledged' and s.key_name = regressions.acknowledged_by and s.${keys})`
-      await database.writeAndInvalidate([
+      /** What the person decided and did about regressions or shifts stays, without their name and address. */
+      const forgetInTriage = (decisions: string, own: string, steps: string, step: string) => [
         // Before the names that tell who acknowledged it are gone.
-        statement(`update regressions set acknowledged_by = ? where organisation_id = ? and ${acknowledged}`, [
-          ...[deletedPerson, organisationId, id],
-        ]),
-        rename('regression_steps', 'key_name'),
-        rename('regressions', 'key_name'),
-        rename('trials', 'started_by'),
-        rename('proposals', 'proposed_by'),
-        statement('update regressions set owner = null where organisation_id = ? and lower(owner) = ?', [
+        statement(
+          `update ${decisions} set acknowledged_by = ? where organisation_id = ? and exists (select 1 from ${steps} s
+             where s.organisation_id = ${decisions}.organisation_id and s.${step} = ${decisions}.${own} and s.action = 'acknowledged'
+               and s.key_name = ${decisions}.acknowledged_by and s.${keys})`,
+          [deletedPerson, organisationId, id],
+        ),
+        rename(steps, 'key_name'),
+        rename(decisions, 'key_name'),
+        statement(`update ${decisions} set owner = null where organisation_id = ? and lower(owner) = ?`, [
           ...[organisationId, email],
         ]),
-        statement(
-          `update regression_steps set text = ? where organisation_id = ? and action = 'owner' and lower(text) = ?`,
-          [deletedPerson, organisationId, email],
-        ),
+        statement(`update ${steps} set text = ? where organisation_id = ? and action = 'owner' and lower(text) = ?`, [
+          deletedPerson,
+          organisationId,
+          email,
+        ]),
+      ]
+      await database.writeAndInvalidate([
+        ...forgetInTriage('regressions', 'id', 'regression_steps', 'regression_id'),
+        ...forgetInTriage('shift_triage', 'shift_id', 'shift_steps', 'shift_id'),
+        rename('trials', 'started_by'),
+        rename('proposals', 'proposed_by'),
         statement('delete from invitations where organisation_id = ? and email = ?', [organisationId, email]),
         statement(`delete from sessions where ${keys}`, [id]),
         {

@@ -1,13 +1,14 @@
 import type { Regression, RegressionFigures, RegressionState, Repair } from '../../domain/regressions/regression.ts'
 import type { Row, Value } from './database.ts'
 import { fromMillionths, toMillionths } from './millionths.ts'
+import { toTriaged, triageColumns } from './triage.ts'
 
 export const figureColumns = [
   ...['rate_before', 'rate_after', 'difference', 'low', 'high', 'explanation', 'evidence'],
   ...['signals_before', 'signals_after', 'live_from'],
 ]
 export const columns = `id, prompt_id, entry_id, commit_sha, state, opened_at, ${figureColumns.join(', ')}, repaired_at,
-  repaired_by, repaired_entry_id, withdrawn_at, dismissed_at, key_name, note, owner, acknowledged_at, acknowledged_by, snoozed_until`
+  repaired_by, repaired_entry_id, withdrawn_at, ${triageColumns}`
 
 export function fromFigures(figures: RegressionFigures): Value[] {
   const { rateBefore, rateAfter, difference, interval, explanation, evidence } = figures
@@ -38,12 +39,6 @@ export function toRegression(row: Row): Regression {
     repairedBy: row.repaired_by as Repair | null,
     repairedEntryId: row.repaired_entry_id as number | null,
     withdrawnAt: row.withdrawn_at as number | null,
-    dismissedAt: row.dismissed_at as number | null,
-    dismissedBy: row.key_name as string | null,
-    note: row.note as string | null,
-    owner: row.owner as string | null,
-    acknowledgedAt: row.acknowledged_at as number | null,
-    acknowledgedBy: row.acknowledged_by as string | null,
-    snoozedUntil: row.snoozed_until as number | null,
+    ...toTriaged(row),
   }
 }

@@ -7,13 +7,12 @@ import type {
   RegressionState,
   RegressionStore,
 } from '../../domain/regressions/regression.ts'
-import type { Triage, TriageAction } from '../../domain/regressions/triage.ts'
-import { isoTime } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
 import { decideNoticeAgain, endNotice, openNotice, repeatAgain } from './notice-changes.ts'
 import { columns, figureColumns, fromFigures, toRegression } from './regression-rows.ts'
+import { readSteps, triageStatement } from './triage.ts'
 
 const setFigures = figureColumns.map((name) => `${name} = ?`).join(', ')
 // A withdrawn regression is stored as a repaired one, which the previous version understands.
@@ -132,82 +131,18 @@ export function sqlRegressions(database: Database): RegressionStore {
 
     async triage(prompt, id, triage, at, by) {
       const { organisationId } = prompt
-      const { owner, acknowledged, snoozedUntil } = triage
-      const nameOfKey = '(select name from api_keys where id = ?)'
-      const changes: [string, Value[]][] = [
-        ...(owner === undefined ? [] : [['owner = ?', [owner]] as [string, Value[]]]),
-        ...(acknowledged === undefined
-          ? []
-          : [
-              [
-                `acknowledged_at = ?, acknowledged_by = ${acknowledged ? nameOfKey : 'null'}`,
-                acknowledged ? [at, by.keyId] : [null],
-              ] as [string, Value[]],
-            ]),
-        ...(snoozedUntil === undefined ? [] : [['snoozed_until = ?', [snoozedUntil]] as [string, Value[]]]),
-      ]
-      const set = changes.length === 0 ? 'note = note' : changes.map(([sql]) => sql).join(', ')
-      const update = updateWhere(
-        prompt,
-        id,
-        "state = 'open'",
-        set,
-        changes.flatMap(([, values]) => values),
-      )
-      const steps = stepsOf(triage)
-      let isOpen = false
-      await database.write([
-        {
-          ...update,
-          sql: `${update.sql} returning id`,
-          andThen: (rows) => {
-            isOpen = rows.length > 0
-            if (!isOpen) return []
-            const details = Object.fromEntries(
-              steps.map(([action, text]) => [action, action === 'comment' ? 'added' : (text ?? 'author')]),
-            )
-            return [
-              ...steps.map(([action, text]) =>
-                statement(
-                  `insert into regression_steps (organisation_id, regression_id, at, key_id, key_name, action, text)
-                   values (?, ?, ?, ?, ${nameOfKey}, ?, ?)`,
-                  [organisationId, id, at, by.keyId, by.keyId, action, text],
-                ),
-              ),
-              repeatAgain(organisationId, id, at),
-              auditEntry({
-                organisationId,
-                by,
-                at,
-                action: 'regression.triaged',
-                subject: { id, name: prompt.name },
-                details: { prompt: prompt.publicId, ...details },
-              }),
-            ]
-          },
-        },
-      ])
+      const update = triageStatement({ kind: 'regression', id, prompt }, "state = 'open'", triage, at, by)
+      const [rows = []] = await database.write([update, repeatAgain(organisationId, id, at)])
       const { sql, parameters } = selectListed(
         'r.prompt_id = ? and r.id = ?',
         [organisationId, prompt.id, id],
         'limit 1',
       )
       const found = firstOrNull(await database.rows(sql, parameters), toListedRegression)
-      return found === null || isOpen ? found : 'closed'
+      return found === null || rows.length > 0 ? found : 'closed'
     },
 
-    async steps(organisationId, id) {
-      const rows = await database.rows(
-        'select at, key_name, action, text from regression_steps where organisation_id = ? and regression_id = ? order by id limit 500',
-        [organisationId, id],
-      )
-      return rows.map((row) => ({
-        at: row.at as number,
-        by: row.key_name as string | null,
-        action: row.action as TriageAction,
-        text: row.text as string | null,
-      }))
-    },
+    steps: (organisationId, id) => readSteps(database, 'regression', organisationId, id),
 
     async page(organisationId, { state, promptIds, owner = null }, { by, descending }, request) {
       const direction = descending ? 'desc' : 'asc'
@@ -276,25 +211,6 @@ export function sqlRegressions(database: Database): RegressionStore {
       }))
     },
   }
-}
-
-/** What is recorded of a triage, in the order in which it is shown. */
-function stepsOf({ owner, acknowledged, snoozedUntil, comment }: Triage): [TriageAction, string | null][] {
-  return [
-    ...(owner === undefined ? [] : [['owner', owner] as [TriageAction, string | null]]),
-    ...(acknowledged === undefined
-      ? []
-      : [[acknowledged ? 'acknowledged' : 'unacknowledged', null] as [TriageAction, null]]),
-    ...(snoozedUntil === undefined
-      ? []
-      : [
-          [snoozedUntil === null ? 'awake' : 'snoozed', snoozedUntil === null ? null : isoTime(snoozedUntil)] as [
-            TriageAction,
-            string | null,
-          ],
-        ]),
-    ...(comment === undefined ? [] : [['comment', comment] as [TriageAction, string]]),
-  ]
 }
 
 /** Regressions of prompts that exist, on changes that are part of the history. */

@@ -1,15 +1,36 @@
 import type { HistoryEntry } from '../../domain/history/entry.ts'
 import { pageOffset } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
-import type { ListedShift, Range, ShiftCause, ShiftStore, StoredShift } from '../../domain/shifts/shift.ts'
+import type { RegressionState } from '../../domain/regressions/regression.ts'
+import {
+  type KnownShift,
+  type ListedShift,
+  type Range,
+  type ShiftCause,
+  type ShiftStore,
+  type StoredShift,
+  shiftIdAt,
+} from '../../domain/shifts/shift.ts'
 import { day, hourStart } from '../../domain/time.ts'
-import { type Database, type Row, requireRow, statement, type TypedColumn, type Value } from './database.ts'
+import { auditEntry } from './audit-chain.ts'
+import {
+  type Database,
+  type Row,
+  requireRow,
+  type Statement,
+  statement,
+  type TypedColumn,
+  type Value,
+} from './database.ts'
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
 import { fromMillionths, toMillionths } from './millionths.ts'
 import { decodeCandidates, encodeCandidates } from './shift-candidates.ts'
+import { nameOfKey, readSteps, toTriaged, triageColumns, triageStatement } from './triage.ts'
 
 export const columns =
-  'at, range_from, range_until, rate_before, rate_after, entry_id, shared_with, candidates, found_at'
+  'shift_id, prompt_id, at, range_from, range_until, rate_before, rate_after, entry_id, shared_with, candidates, found_at'
+// As a person saw it.
+const knownColumns = 'shift_id, prompt_id, at, range_from, range_until, rate_before, rate_after, found_at'
 const maxCounted = 1_000
 const maxNearby = 10_000
 // So many votes show a shift, if they come within a week after it.
@@ -20,10 +41,11 @@ const maxToExplain = 200
 // Longer ranges say little about the time.
 const maxRangeMs = 31 * day
 
-const insertedColumns: TypedColumn[] = [...typed('organisation_id', 'prompt_id'), ...typed(...columns.split(', '))]
+const insertedColumns: TypedColumn[] = typed('organisation_id', ...columns.split(', '))
 
 function typed(...names: string[]): TypedColumn[] {
-  return names.map((name) => ({ name, type: name === 'candidates' ? 'text' : 'bigint' }))
+  const texts = ['candidates', 'shift_id']
+  return names.map((name) => ({ name, type: texts.includes(name) ? 'text' : 'bigint' }))
 }
 
 /** Whether the verdict on no change says that it caused the shift. */
@@ -35,6 +57,32 @@ const hasCause: Record<ShiftCause, string> = {
   shared: 's.shared_with is not null',
   unexplained: `${hasNoChange} and s.shared_with is null`,
 }
+
+const maxWithdrawn = 100
+// As for regressions: half of the way back, and at most ten points from where it was.
+const movedBack = `(select min(x.at) from shifts x where x.organisation_id = s.organisation_id and x.prompt_id = s.prompt_id and x.at > s.at
+  and case when s.rate_after < s.rate_before then 2 * x.rate_after > s.rate_before + s.rate_after and x.rate_after > s.rate_before - 100000
+    else 2 * x.rate_after < s.rate_before + s.rate_after and x.rate_after < s.rate_before + 100000 end)`
+/** Whether no change explains it. */
+export const isForPeople = `(${hasNoChange} or s.shared_with is not null)`
+const isInState: Record<Exclude<RegressionState, 'withdrawn'>, string> = {
+  open: `${isForPeople} and t.dismissed_at is null and ${movedBack} is null`,
+  repaired: `${isForPeople} and t.dismissed_at is null and ${movedBack} is not null`,
+  dismissed: `${isForPeople} and t.dismissed_at is not null`,
+}
+/** What people decided about a shift `s`. */
+export const withTriage =
+  'left join shift_triage t on t.organisation_id = s.organisation_id and t.prompt_id = s.prompt_id and t.shift_id = s.shift_id'
+/** The author of the only change that may have caused it: see `suspectOf`. */
+export const suspectEmail = `case when s.shared_with is null and s.candidates like '{"count":1,%' then h.user_email end`
+
+export const withChange = 'left join history_entries h on h.organisation_id = s.organisation_id and h.id = s.entry_id'
+
+/** Those that people took care of, and that the judge no longer finds, in the form of `shifts`. */
+const withdrawn = `(select d.organisation_id, ${knownColumns.replaceAll(/\w+/g, 'd.$&')}, cast(null as bigint) as entry_id,
+    cast(null as bigint) as shared_with, cast(null as text) as candidates
+  from shift_triage d where not exists (select 1 from shifts c
+    where c.organisation_id = d.organisation_id and c.prompt_id = d.prompt_id and c.shift_id = d.shift_id))`
 
 export function sqlShifts(database: Database): ShiftStore {
   /** The candidates of all these shifts, by their IDs. */
@@ -49,10 +97,69 @@ export function sqlShifts(database: Database): ShiftStore {
     return new Map(entries.map((entry) => [entry.id, entry]))
   }
 
+  /** The shifts of a query for their rows, with everything that is said about them. */
+  async function listed(
+    organisationId: number,
+    sql: string,
+    parameters: Value[],
+    isFound: boolean,
+  ): Promise<ListedShift[]> {
+    const rows = await database.rows(
+      `select s.*, ${triageColumns.replaceAll(/\w+/g, 't.$&')}, ${movedBack} as repaired_at, ${prefixedEntryColumns('h', 'change')}
+       from (${sql}) as s ${withTriage} ${withChange} order by s.at desc, s.prompt_id`,
+      parameters,
+    )
+    const shifts = rows.map(toShift)
+    const changes = await candidateChanges(organisationId, shifts)
+    return rows.map((row, i) => toListedShift(row, shifts[i] as StoredShift, changes, isFound))
+  }
+
+  async function find({ organisationId, id: promptId }: Prompt, id: string): Promise<ListedShift | null> {
+    // Those of an earlier version have no ID in their row. There are few of a prompt.
+    const ofPrompt = (table: string) =>
+      `select s.organisation_id, p.public_id, p.name, ${columns.replaceAll(/\w+/g, 's.$&')} from ${table} s
+       join prompts p on p.organisation_id = s.organisation_id and p.id = s.prompt_id
+       where s.organisation_id = ? and s.prompt_id = ? and p.deleted_at is null`
+    const found = await listed(organisationId, ofPrompt('shifts'), [organisationId, promptId], true)
+    const current = found.find((shift) => shift.id === id)
+    if (current !== undefined) return current
+    const sql = `${ofPrompt(withdrawn)} and s.shift_id = ?`
+    const [gone = null] = await listed(organisationId, sql, [organisationId, promptId, id], false)
+    return gone
+  }
+
+  /** Stores a decision about an open shift, and the shift as it is now, which the judge may no longer find tomorrow. */
+  async function decide(prompt: Prompt, id: string, decision: Statement): Promise<ListedShift | 'closed' | null> {
+    const shift = await find(prompt, id)
+    if (shift === null) return null
+    if (shift.state !== 'open') return 'closed'
+    const { organisationId, id: promptId } = prompt
+    const names = knownColumns.split(', ')
+    const row: Record<string, Value> = { prompt_id: promptId, ...fromShift(shift) }
+    const [, , rows = []] = await database.write([
+      statement(
+        `insert into shift_triage (organisation_id, ${knownColumns}) values (?, ${names.map(() => '?').join(', ')})
+         on conflict (organisation_id, shift_id) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+        [organisationId, ...names.map((name) => row[name] as Value)],
+      ),
+      statement(
+        'update shifts set shift_id = ? where organisation_id = ? and prompt_id = ? and at = ? and shift_id is null',
+        [id, organisationId, promptId, shift.at],
+      ),
+      decision,
+    ])
+    return rows.length === 0 ? 'closed' : find(prompt, id)
+  }
+
   return {
     async ofPrompt({ organisationId, id }) {
       const sql = `select ${columns} from shifts where organisation_id = ? and prompt_id = ? order by at`
       return (await database.rows(sql, [organisationId, id])).map(toShift)
+    },
+
+    async withdrawn({ organisationId, id }) {
+      const sql = `select ${knownColumns} from ${withdrawn} as s where organisation_id = ? and prompt_id = ? order by at desc limit ${maxWithdrawn}`
+      return (await database.rows(sql, [organisationId, id])).map(toKnownShift)
     },
 
     async replace({ organisationId, id }, shifts) {
@@ -69,39 +176,65 @@ export function sqlShifts(database: Database): ShiftStore {
       ])
     },
 
-    async page(organisationId, { promptIds, cause, since, foundSince }, request) {
+    find,
+
+    triage: (prompt, id, triage, at, by) =>
+      decide(prompt, id, triageStatement({ kind: 'shift', id, prompt }, 'dismissed_at is null', triage, at, by)),
+
+    async dismiss(prompt, id, note, at, by) {
+      const { organisationId, publicId, name } = prompt
+      const dismissed = await decide(prompt, id, {
+        ...statement(
+          `update shift_triage set dismissed_at = ?, key_id = ?, key_name = ${nameOfKey}, note = ?
+           where organisation_id = ? and prompt_id = ? and shift_id = ? and dismissed_at is null returning shift_id`,
+          [at, by.keyId, by.keyId, note, organisationId, prompt.id, id],
+        ),
+        andThen: (rows) =>
+          rows.map(() => {
+            const details = { prompt: publicId, note }
+            return auditEntry({ organisationId, by, at, action: 'shift.dismissed', subject: { id, name }, details })
+          }),
+      })
+      if (dismissed !== 'closed') return dismissed
+      const known = await find(prompt, id)
+      return known?.state === 'dismissed' ? known : 'closed'
+    },
+
+    steps: (organisationId, id) => readSteps(database, 'shift', organisationId, id),
+
+    async page(organisationId, { promptIds, cause, since, foundSince, state = null, owner = null }, request) {
       const conditions = [
         's.organisation_id = ?',
         ...(promptIds === null ? [] : [`s.prompt_id in ${database.jsonElements('bigint')}`]),
         ...(cause === null ? [] : [hasCause[cause]]),
         ...(since === null ? [] : ['s.at >= ?']),
         ...(foundSince === null ? [] : ['s.found_at >= ?']),
+        ...(state === null || state === 'withdrawn' ? [] : [isInState[state]]),
+        ...(owner === null ? [] : [`${isForPeople} and lower(coalesce(t.owner, ${suspectEmail})) = ?`]),
       ]
       const parameters = [
         organisationId,
         ...(promptIds === null ? [] : [JSON.stringify(promptIds)]),
         ...(since === null ? [] : [since]),
         ...(foundSince === null ? [] : [foundSince]),
+        ...(owner === null ? [] : [owner.toLowerCase()]),
       ]
-      const existing = `shifts s join prompts p on p.organisation_id = s.organisation_id and p.id = s.prompt_id
-        where ${conditions.join(' and ')} and p.deleted_at is null`
-      const [counts, rows] = await Promise.all([
+      const isFound = state !== 'withdrawn'
+      const decisions = state === null && owner === null ? '' : withTriage
+      const suspects = owner === null ? '' : withChange
+      const existing = `${isFound ? 'shifts' : withdrawn} s join prompts p on p.organisation_id = s.organisation_id and p.id = s.prompt_id
+        ${decisions} ${suspects} where ${conditions.join(' and ')} and p.deleted_at is null`
+      const [counts, shifts] = await Promise.all([
         database.rows(`select count(*) as count from ${existing}`, parameters),
-        database.rows(
-          `select page.*, ${prefixedEntryColumns('h', 'change')} from (
-             select s.organisation_id, p.public_id, p.name, s.prompt_id, ${columns.replaceAll(/\w+/g, 's.$&')} from ${existing}
-             order by s.at desc, s.prompt_id limit ? offset ?) as page
-           left join history_entries h on h.organisation_id = page.organisation_id and h.id = page.entry_id
-           order by page.at desc, page.prompt_id`,
+        listed(
+          organisationId,
+          `select s.organisation_id, p.public_id, p.name, ${columns.replaceAll(/\w+/g, 's.$&')} from ${existing}
+           order by s.at desc, s.prompt_id limit ? offset ?`,
           [...parameters, request.limit, pageOffset(request)],
+          isFound,
         ),
       ])
-      const shifts = rows.map(toShift)
-      const changes = await candidateChanges(organisationId, shifts)
-      return {
-        shifts: rows.map((row, i) => toListedShift(row, shifts[i] as StoredShift, changes)),
-        totalCount: requireRow(counts).count as number,
-      }
+      return { shifts, totalCount: requireRow(counts).count as number }
     },
 
     async shared(organisationId, promptIds) {
@@ -202,8 +335,9 @@ function overlapping(prompt: Prompt): { sql: string; parameters: Value[] } {
   return { sql: `${sql} and s.range_from <= records.last and s.range_until >= records.first`, parameters }
 }
 
-function fromShift(shift: StoredShift): Record<string, Value> {
+function fromShift(shift: Omit<StoredShift, 'id'> & { id?: string }): Record<string, Value> {
   return {
+    shift_id: shift.id ?? null,
     at: shift.at,
     range_from: shift.between[0],
     range_until: shift.between[1],
@@ -216,16 +350,23 @@ function fromShift(shift: StoredShift): Record<string, Value> {
   }
 }
 
-export function toShift(row: Row): StoredShift {
+function toKnownShift(row: Row): KnownShift {
   return {
+    id: (row.shift_id as string | null) ?? shiftIdAt(row.prompt_id as number, row.at as number),
     at: row.at as number,
     between: rangeOf(row),
     rateBefore: fromMillionths(row.rate_before),
     rateAfter: fromMillionths(row.rate_after),
+    foundAt: row.found_at as number,
+  }
+}
+
+export function toShift(row: Row): StoredShift {
+  return {
+    ...toKnownShift(row),
     entryId: row.entry_id as number | null,
     sharedWith: row.shared_with as number | null,
     candidates: row.candidates === null ? null : decodeCandidates(row.candidates as string),
-    foundAt: row.found_at as number,
   }
 }
 
@@ -233,10 +374,19 @@ function rangeOf(row: Row): Range {
   return [row.range_from as number, row.range_until as number]
 }
 
-function toListedShift(row: Row, shift: StoredShift, changes: Map<number, HistoryEntry>): ListedShift {
+function toListedShift(
+  row: Row,
+  shift: StoredShift,
+  changes: Map<number, HistoryEntry>,
+  isFound: boolean,
+): ListedShift {
+  const triaged = toTriaged(row)
   const candidates = shift.sharedWith === null ? (shift.candidates?.changes ?? []) : []
   return {
     ...shift,
+    ...triaged,
+    state: isFound ? stateOf(shift, triaged.dismissedAt !== null, row.repaired_at !== null) : 'withdrawn',
+    repairedAt: row.repaired_at as number | null,
     prompt: { publicId: row.public_id as string, name: row.name as string },
     change: toPrefixedEntry(row, 'change'),
     candidateChanges: candidates.flatMap(({ entryId, share }) => {
@@ -244,4 +394,10 @@ function toListedShift(row: Row, shift: StoredShift, changes: Map<number, Histor
       return change === undefined ? [] : [{ change, share }]
     }),
   }
+}
+
+function stateOf({ entryId, sharedWith, candidates }: StoredShift, isDismissed: boolean, isBack: boolean) {
+  if (sharedWith === null && entryId !== null && candidates === null) return null
+  if (isDismissed) return 'dismissed'
+  return isBack ? 'repaired' : 'open'
 }

@@ -1,8 +1,8 @@
-import { invalidField } from '../errors.ts'
-import { isLongerThan, validLine, validUnicode } from '../text.ts'
-import { day, type Instant } from '../time.ts'
+import { invalidField } from './errors.ts'
+import { isLongerThan, validLine, validUnicode } from './text.ts'
+import { day, type Instant } from './time.ts'
 
-/** What people do about an open regression. */
+/** What people do about an open regression or shift. */
 export const triageActions = ['owner', 'acknowledged', 'unacknowledged', 'snoozed', 'awake', 'comment'] as const
 
 export type TriageAction = (typeof triageActions)[number]
@@ -49,6 +49,20 @@ export function validTriage(triage: Triage, now: Instant): Triage {
   return triage
 }
 
+/** What people decided about a regression or a shift so far. */
+export interface Triaged {
+  /** The email address of the person who takes care of it; null for the author of the change. */
+  owner: string | null
+  acknowledgedAt: Instant | null
+  /** The name of a key. */
+  acknowledgedBy: string | null
+  snoozedUntil: Instant | null
+  dismissedAt: Instant | null
+  /** The name of the key that dismissed it. */
+  dismissedBy: string | null
+  note: string | null
+}
+
 interface Owned {
   owner: string | null
   change: { user: { email: string } } | null
@@ -62,7 +76,7 @@ export function ownerOf({ owner, change }: Owned): string | null {
 
 /** Until when alerts about it are not repeated: always if it is acknowledged. Null if they are. */
 export function quietUntil(
-  { acknowledgedAt, snoozedUntil }: { acknowledgedAt: Instant | null; snoozedUntil: Instant | null },
+  { acknowledgedAt, snoozedUntil }: Pick<Triaged, 'acknowledgedAt' | 'snoozedUntil'>,
   now: Instant,
 ): Instant | null {
   if (acknowledgedAt !== null) return Number.POSITIVE_INFINITY
