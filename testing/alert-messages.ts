@@ -47,6 +47,7 @@ export const toldPrompt: ToldPrompt = {
     'least 20 times more likely with an effect of the change than without one.',
   repairedBy: null,
   repairedEntry: null,
+  owner: 'ada@example.com',
   comments: [
     { text: 'It did not tell me when I get my money back', at: Date.parse('2026-11-14T17:58:00.000Z') },
     { text: 'Asked for the order number twice', at: Date.parse('2026-11-14T17:21:00.000Z') },
@@ -135,6 +136,8 @@ export const messages: Record<Message['event'], Message> = {
     prompts: [
       {
         prompt: toldPrompt.prompt,
+        shiftId: 'shf_5f1c0a7be92d4c3388d1e6aa',
+        owner: null,
         shiftedAt: Date.parse('2026-11-13T09:30:00.000Z'),
         between: [Date.parse('2026-11-13T08:00:00.000Z'), Date.parse('2026-11-13T11:00:00.000Z')],
         rateBefore: 0.88,

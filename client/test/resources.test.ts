@@ -530,6 +530,7 @@ describe('Resources of the client', () => {
       trial_id: 'trl_\\w+',
       session_id: '[0-9a-f]{32}',
       source_id: 'src_\\w+',
+      shift_id: 'shf_\\w+',
     }
     for (const [path, operations] of Object.entries<object>(document.paths)) {
       // Products post events by themselves.

@@ -514,7 +514,7 @@ def test_telemetry_says_what_arrived_and_how_evaluations_are_read(admin: Admin) 
     assert telemetry.get() == {"outcomes": []}
 
 
-id_prefixes = {"prompt": "pmt", "alert": "alr", "message": "msg", "trial": "trl", "source": "src"}
+id_prefixes = {"prompt": "pmt", "alert": "alr", "message": "msg", "trial": "trl", "source": "src", "shift": "shf"}
 
 
 def test_the_client_covers_every_operation_of_the_api() -> None:

@@ -276,7 +276,10 @@ const rules: Record<string, Record<string, Rule>> = {
   commit_places: { commit_sha: sha, anchor_sha: sha, checked_tip: sha, located: flag, seq: anyNumber },
   audit: {
     action: oneOf(auditActions),
-    subject_id: pattern(/^(?:[1-9]\d{0,14}|(?:pmt|alr|msg|trl|src)_[0-9A-Za-z]{24})$/, 'must be the ID of a resource'),
+    subject_id: pattern(
+      /^(?:[1-9]\d{0,14}|(?:pmt|alr|msg|trl|src|shf)_[0-9A-Za-z]{24})$/,
+      'must be the ID of a resource',
+    ),
     details: check(isAuditDetails, 'must be a JSON object of texts and numbers'),
     seq: (value, _context, field) => {
       if (Number(value) < 1) throw invalidField(field, 'must be at least 1')

@@ -129,6 +129,7 @@ describe('A webhook', () => {
             id: 'pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA',
             name: 'support/refund-reply',
             regression_id: 7,
+            owner: 'ada@example.com',
             state: 'open',
             entry_id: 1042,
             live_from: '2026-11-12T16:05:00.000Z',

@@ -468,8 +468,14 @@ describe('Signing in by email', () => {
     const person = { email: 'ada@example.com', name: 'Ada', subject: null, role: 'member', roleFrom: 'admin' } as const
     await service.store.people.add({ organisationId: tenant.organisation.id, ...person, createdAt: service.now })
     const answers = []
+    // Invited by a key that is revoked since.
+    const [key] = await service.store.keys.list(tenant.organisation.id)
+    const invited = { organisationId: tenant.organisation.id, role: 'viewer', email: null } as const
+    const by = { keyId: key?.id as number }
+    const { token: invitation } = await createInvitation(service.store.invitations, invited, service.now, by)
+    await service.store.keys.revoke(by.keyId, service.now, operator)
     for (const email of ['eve@example.com', 'ada@elsewhere.example', 'ada@example.com']) {
-      const { statusCode, body } = await post('email', { email })
+      const { statusCode, body } = await post('email', { email, invitation })
       answers.push(`${statusCode} ${body}`)
     }
     assert.equal(new Set(answers).size, 1)

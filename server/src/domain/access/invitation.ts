@@ -30,8 +30,8 @@ export interface InvitationStore {
   create(invitation: NewInvitation, by: Actor): Promise<Invitation>
   /** The open ones, newest first. */
   list(organisationId: number, now: Instant): Promise<Invitation[]>
-  /** Open or not. */
-  find(tokenHash: string): Promise<(Invitation & { isOpen: boolean }) | null>
+  /** Open or not: it ends when it is accepted, revoked or expired, and when the key that created it may no longer invite. */
+  find(tokenHash: string, now: Instant): Promise<(Invitation & { isOpen: boolean }) | null>
   /** Returns false if it is not open: it can be accepted once. */
   accept(invitation: Invitation, at: Instant): Promise<boolean>
   /** Null if there is no such invitation that is open. */

@@ -77,13 +77,12 @@ export async function admitPerson(
 
   async function acceptInvitation(): Promise<Person | Refusal | null> {
     if (token === null) return null
-    const invitation = isInvitationToken(token) ? await invitations.find(hashInvitationToken(token)) : null
+    const invitation = isInvitationToken(token) ? await invitations.find(hashInvitationToken(token), now) : null
     if (invitation === null) return 'invitation'
     const { organisationId, email, role } = invitation
     const member = known.find((person) => person.organisationId === organisationId)
     if (member !== undefined) return member
-    if (!invitation.isOpen || invitation.expiresAt <= now || (email !== null && email !== account.email))
-      return 'invitation'
+    if (!invitation.isOpen || (email !== null && email !== account.email)) return 'invitation'
     return (await invitations.accept(invitation, now)) ? join(organisationId, role, 'invitation') : 'invitation'
   }
 
@@ -144,8 +143,8 @@ export async function isExpected(
   const known = await people.inOrganisations(email, null)
   if (known.some(({ disabledAt }) => disabledAt === null)) return true
   const invitation =
-    token !== null && isInvitationToken(token) ? await invitations.find(hashInvitationToken(token)) : null
-  if (invitation === null || !invitation.isOpen || invitation.expiresAt <= now) return false
+    token !== null && isInvitationToken(token) ? await invitations.find(hashInvitationToken(token), now) : null
+  if (invitation === null || !invitation.isOpen) return false
   return invitation.email === null || invitation.email === email
 }
 

@@ -62,12 +62,15 @@ export function sqlInvitations(database: Database): InvitationStore {
       return rows.map(toInvitation)
     },
 
-    async find(tokenHash) {
-      const rows = await database.rows(`${selectInvitations} where i.token_hash = ?`, [tokenHash])
-      return firstOrNull(rows, (row) => ({
-        ...toInvitation(row),
-        isOpen: row.accepted_at === null && row.revoked_at === null,
-      }))
+    async find(tokenHash, now) {
+      const rows = await database.rows(
+        `select found.*, case when accepted_at is null and revoked_at is null and expires_at > ? and id in (
+             select i.id from invitations i left join api_keys k on k.id = i.key_id where i.token_hash = ? and ${isVouchedFor})
+           then 1 else 0 end as is_open
+         from (${selectInvitations} where i.token_hash = ?) as found`,
+        [now, tokenHash, now, tokenHash],
+      )
+      return firstOrNull(rows, (row) => ({ ...toInvitation(row), isOpen: row.is_open === 1 }))
     },
 
     async accept({ id }, at) {
