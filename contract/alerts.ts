@@ -116,6 +116,13 @@ const target = {
     'routing key of PagerDuty, or the key of a team in Linear, a colon and an API key (`ENG:lin_api_…`). Stored encrypted, and never returned',
 } as const
 
+const slackToken = {
+  type: ['string', 'null'],
+  maxLength: 300,
+  description:
+    'Of the channel `slack`: a bot token of the workspace with the scope `users:read.email`, to mention the owner. Stored encrypted, and never returned. Null for none',
+} as const
+
 const secret = {
   type: ['string', 'null'],
   description:
@@ -175,6 +182,7 @@ const fields = {
     type: 'string',
     description: 'What of the target can be shown: the host of a URL, the addresses, the end of a routing key',
   },
+  has_slack_token: { type: 'boolean', description: 'Whether a bot token is set, with which the owner is mentioned' },
   prompts: rules.prompts,
   events: { ...rules.events },
   hold_minutes: rules.hold_minutes,
@@ -223,6 +231,7 @@ const alertExample = {
   name: 'Support team',
   channel: 'webhook',
   target_hint: 'hooks.acme.example',
+  has_slack_token: false,
   ...rulesExample,
   state: 'active',
   disabled_at: null,
@@ -255,6 +264,7 @@ export const newAlertSchema = {
     name: rules.name,
     channel: fields.channel,
     target,
+    slack_token: slackToken,
     prompts: { ...rules.prompts, default: '**' },
     events: { ...rules.events, default: defaultEvents },
     hold_minutes: { ...rules.hold_minutes, default: 15 },
@@ -274,6 +284,7 @@ export const alertUpdateSchema = {
   properties: {
     ...rules,
     target,
+    slack_token: slackToken,
     state: { enum: alertStates, description: 'Disables the alert, or enables it again' },
   },
   examples: [{ hold_minutes: 60, state: 'active' }],

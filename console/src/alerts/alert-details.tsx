@@ -27,6 +27,9 @@ export function AlertDetails({ alert }: { alert: Alert }) {
         <Detail name={targetFields[channel].label}>
           <UntrustedText text={alert.target_hint} />
         </Detail>
+        {channel === 'slack' && (
+          <Detail name="Owner">{alert.has_slack_token ? 'Mentioned, with a bot token' : 'Named, not mentioned'}</Detail>
+        )}
         <Detail name="Prompts">
           {alert.prompts === '**' ? (
             'All'

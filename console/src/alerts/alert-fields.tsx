@@ -45,6 +45,23 @@ export function AlertFields({ channel, form, onChange, isEdit, children }: Props
           />
         )}
       </Field>
+      {channel === 'slack' && (
+        <Field
+          label={labels.slack_token}
+          hint={`Optional, to mention the owner: starts with xoxb-, with the scope users:read.email.${isEdit ? ' Leave it empty to keep the current one.' : ''}`}
+        >
+          {(control) => (
+            <input
+              {...control}
+              type="password"
+              autoComplete="off"
+              spellCheck={false}
+              value={form.slackToken}
+              onChange={(event) => onChange({ slackToken: event.target.value })}
+            />
+          )}
+        </Field>
+      )}
       <Field
         label={labels.prompts}
         hint={

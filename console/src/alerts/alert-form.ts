@@ -6,6 +6,7 @@ import { defaultEvents } from './events.ts'
 export interface AlertForm {
   name: string
   target: string
+  slackToken: string
   prompts: string
   events: AlertEvent[]
   hold: string
@@ -17,6 +18,7 @@ export interface AlertForm {
 export const newForm: AlertForm = {
   name: '',
   target: '',
+  slackToken: '',
   prompts: '**',
   events: defaultEvents,
   hold: '15',
@@ -29,6 +31,7 @@ export function formOf(alert: Alert): AlertForm {
   return {
     name: alert.name,
     target: '',
+    slackToken: '',
     prompts: alert.prompts,
     events: alert.events,
     hold: String(alert.hold_minutes),
@@ -38,9 +41,11 @@ export function formOf(alert: Alert): AlertForm {
   }
 }
 
-/** The form as the API expects it, without the target. */
+/** The form as the API expects it, without the target. Without a token, the current one stays. */
 export function rulesOf(form: AlertForm) {
+  const token = form.slackToken.trim()
   return {
+    ...(token !== '' && { slack_token: token }),
     name: form.name.trim(),
     prompts: form.prompts.trim() || '**',
     events: form.events,
@@ -54,6 +59,7 @@ export function rulesOf(form: AlertForm) {
 export const labels = {
   name: 'Name',
   channel: 'Channel',
+  slack_token: 'Bot token',
   prompts: 'Prompts',
   events: 'Events',
   hold_minutes: 'Wait before telling (minutes)',

@@ -113,7 +113,7 @@ function Head({ regression, canDismiss }: { regression: RegressionDetails; canDi
           onClose={() => setIsDismissing(false)}
         >
           For a loss that you accept. The same change does not open a regression again. People are not told, but open
-          incidents in PagerDuty are resolved.
+          incidents in PagerDuty are resolved, and issues in Linear closed.
         </DismissDialog>
       )}
     </div>

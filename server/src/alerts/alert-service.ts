@@ -8,7 +8,7 @@ import { randomBase62 } from '../domain/random.ts'
 import type { AlertSecretKind, SecretPlace, Vault } from '../domain/repositories/vault.ts'
 import type { Store } from '../domain/store.ts'
 import type { Clock, Instant } from '../domain/time.ts'
-import { type TargetRules, type ValidTarget, validTarget } from './target.ts'
+import { type TargetRules, type ValidTarget, validSlackToken, validTarget } from './target.ts'
 import { createTestLimit } from './test-limit.ts'
 import { generateWebhookSecret } from './webhook-secret.ts'
 
@@ -27,11 +27,13 @@ export function createAlertService(context: AlertContext): AlertService {
   const tests = createTestLimit(clock)
 
   return {
-    async add({ organisationId, channel, target, ...requested }, by) {
+    async add({ organisationId, channel, target, slackToken = null, ...requested }, by) {
       const rules = validRules(channel, requested)
       const checked = validTarget(channel, target, context.targets)
       const publicId = generateAlertId()
+      const token = validSlackToken(channel, slackToken)
       const secret = signedChannels.includes(channel) ? generateWebhookSecret() : null
+      const stored = secret ?? token
       const alert = await store.alerts.add(
         {
           ...rules,
@@ -39,7 +41,7 @@ export function createAlertService(context: AlertContext): AlertService {
           publicId,
           channel,
           ...seal({ publicId }, checked),
-          sealedSecret: secret === null ? null : vault.encrypt(secret, alertPlace({ publicId }, 'alert_secret')),
+          sealedSecret: stored === null ? null : vault.encrypt(stored, alertPlace({ publicId }, 'alert_secret')),
           createdAt: clock(),
         },
         by,
@@ -47,14 +49,15 @@ export function createAlertService(context: AlertContext): AlertService {
       return { alert, secret }
     },
 
-    async update(alert, { target, state, ...changed }, by) {
+    async update(alert, { target, slackToken, state, ...changed }, by) {
       const rules = validRules(alert.channel, withChanges(alert, changed))
       const { sealedTarget, hint } =
         target === undefined ? alert : seal(alert, validTarget(alert.channel, target, context.targets))
+      const sealedSecret = changedToken(alert, slackToken)
       const now = clock()
       const updated = await store.alerts.update(
         alert,
-        { ...rules, sealedTarget, hint, ...disabling(alert, state, now) },
+        { ...rules, sealedTarget, hint, sealedSecret, ...disabling(alert, state, now) },
         now,
         by,
       )
@@ -105,6 +108,13 @@ export function createAlertService(context: AlertContext): AlertService {
     },
   }
 
+  /** The sealed secret after an update. That of other channels signs requests, and stays. */
+  function changedToken(alert: Alert, requested: string | null | undefined): string | null {
+    const token = validSlackToken(alert.channel, requested ?? null)
+    if (requested === undefined || alert.channel !== 'slack') return alert.sealedSecret
+    return token === null ? null : vault.encrypt(token, alertPlace(alert, 'alert_secret'))
+  }
+
   function seal(alert: Pick<Alert, 'publicId'>, { target, hint }: ValidTarget) {
     return { sealedTarget: vault.encrypt(target, alertPlace(alert, 'alert_target')), hint }
   }
@@ -128,7 +138,7 @@ function alertPlace({ publicId }: Pick<Alert, 'publicId'>, kind: AlertSecretKind
   return { alertId: publicId, kind }
 }
 
-function withChanges(alert: Alert, update: Omit<AlertUpdate, 'target' | 'state'>): AlertRules {
+function withChanges(alert: Alert, update: Omit<AlertUpdate, 'target' | 'slackToken' | 'state'>): AlertRules {
   const { name, prompts, events, holdMs, minSignals, recoveryHoldMs, repeatMs } = alert
   const current: AlertRules = { name, prompts, events, holdMs, minSignals, recoveryHoldMs, repeatMs }
   const given = Object.entries(update).filter(([, value]) => value !== undefined)

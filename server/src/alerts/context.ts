@@ -16,6 +16,8 @@ export interface ChannelContext {
   pagerDutyUrl?: string
   /** Where Linear takes GraphQL. Default: its public API. */
   linearUrl?: string
+  /** The Web API of Slack. Default: its public one. */
+  slackApiUrl?: string
 }
 
 export interface MailSettings {

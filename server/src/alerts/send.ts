@@ -8,6 +8,7 @@ import { line } from './line.ts'
 import { sendLinear } from './linear.ts'
 import { sendPagerDuty } from './pagerduty.ts'
 import { sendSlack } from './slack.ts'
+import { createFindSlackOwner } from './slack-owner.ts'
 import { sendTeams } from './teams.ts'
 import { sendCloudEvent, sendWebhook } from './webhook.ts'
 
@@ -16,6 +17,7 @@ export { sendPlainEmail } from './email.ts'
 
 /** Sends messages over all channels. */
 export function createSendMessage(context: ChannelContext): SendMessage {
+  const findSlackOwner = createFindSlackOwner(context)
   const send: SendMessage = async (target, id, message) => {
     if (message.event === 'regression.dismissed' && !trackingChannels.includes(target.channel)) {
       return rejected(null, 'Only PagerDuty and Linear take dismissals, to close the incident or issue.')
@@ -26,7 +28,7 @@ export function createSendMessage(context: ChannelContext): SendMessage {
       case 'cloudevents':
         return sendCloudEvent(context, target, id, message)
       case 'slack':
-        return sendSlack(context, target, message)
+        return sendSlack(context, target, message, findSlackOwner)
       case 'teams':
         return sendTeams(context, target, message)
       case 'discord':

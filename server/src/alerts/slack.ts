@@ -4,6 +4,7 @@ import { sendRequest } from '../net/request.ts'
 import { attemptOf, sent } from './attempt.ts'
 import type { ChannelContext } from './context.ts'
 import { cut, fitting } from './line.ts'
+import type { FindSlackOwner } from './slack-owner.ts'
 import { type Content, contentOf, leadOf, type PromptContent, type Section } from './text.ts'
 
 // What Slack accepts.
@@ -12,17 +13,24 @@ const maxTextLength = 3_000
 // Of 2,000, because an escaped character has up to five.
 const maxFactLength = 300
 const maxPrompts = 3
+const maxOwners = 3
 
-/** Sends a message to an incoming webhook of Slack. */
+/** Sends a message to an incoming webhook of Slack. With a bot token, it mentions who takes care of it. */
 export async function sendSlack(
   { network, publicUrl }: ChannelContext,
-  { target }: Target,
+  { target, secrets: [token] }: Target,
   message: Message,
+  findOwner: FindSlackOwner,
 ): Promise<Attempt> {
-  const body = JSON.stringify(slackMessage(contentOf(message, publicUrl())))
+  const owners = token === undefined ? [] : await Promise.all(ownersOf(message).map((email) => findOwner(token, email)))
+  const problem = owners.find((owner) => owner.problem !== null)?.problem
+  const mentioned = owners.flatMap(({ id }) => (id === null ? [] : [id]))
+  const body = JSON.stringify(slackMessage(contentOf(message, publicUrl()), mentioned))
   const headers = { 'content-type': 'application/json' }
   return attemptOf(await sendRequest(network, target, { method: 'POST', headers, body }), ({ status, body }) => {
-    if (status >= 200 && status < 300) return sent
+    if (status >= 200 && status < 300) {
+      return problem == null ? sent : { outcome: 'sent', error: `Sent, but the alert mentions no one: ${problem}` }
+    }
     if (status === 410 || (status === 404 && /^(no_service|no_team|no_active_hooks|channel_not_found)/.test(body))) {
       return {
         outcome: 'gone',
@@ -40,11 +48,22 @@ export async function sendSlack(
   })
 }
 
-/** In Block Kit. Text of others is plain text wherever Slack allows it, which it shows as it is. */
-export function slackMessage(content: Content) {
-  const { title, facts, prompts, morePrompts, sections, links } = content
+/** Those to interrupt: not when it is over. */
+function ownersOf(message: Message): string[] {
+  if (message.event !== 'regression.opened' && message.event !== 'shift.unexplained') return []
+  const owners = message.prompts.flatMap(({ owner }) => (owner == null ? [] : [owner]))
+  return [...new Set(owners)].slice(0, maxOwners)
+}
+
+/** In Block Kit, with the IDs of members that are mentioned. Text of others is plain text wherever Slack allows it, which it shows as it is. */
+export function slackMessage(content: Content, mentioned: readonly string[] = []) {
+  const { title, prompts, morePrompts, sections, links } = content
   const shown = prompts.slice(0, maxPrompts)
   const hidden = prompts.length - shown.length + morePrompts
+  const facts = content.facts
+    .filter(({ label }) => label !== 'Owner' || mentioned.length === 0)
+    .map(({ label, text }) => mrkdwn(`*${label}*\n${escapeMrkdwn(cut(text, maxFactLength))}`))
+  if (mentioned.length > 0) facts.push(mrkdwn(`*Owner*\n${mentioned.map((id) => `<@${id}>`).join(' ')}`))
   return {
     // Only for notifications: the blocks say the same.
     text: escapeMrkdwn(title),
@@ -56,7 +75,7 @@ export function slackMessage(content: Content) {
         ? [
             {
               type: 'section',
-              fields: facts.map(({ label, text }) => mrkdwn(`*${label}*\n${escapeMrkdwn(cut(text, maxFactLength))}`)),
+              fields: facts,
             },
           ]
         : []),

@@ -42,6 +42,16 @@ export function validTarget(channel: Channel, text: string, rules: TargetRules):
   }
 }
 
+/** A bot token of the workspace that the alert posts to. Null for none. */
+export function validSlackToken(channel: Channel, text: string | null): string | null {
+  if (text === null) return null
+  if (channel !== 'slack') throw invalidField('slackToken', 'is only for alerts to Slack')
+  if (!/^xoxb-[0-9A-Za-z-]{10,250}$/.test(text.trim())) {
+    throw invalidField('slackToken', 'must be a bot token, which starts with xoxb-')
+  }
+  return text.trim()
+}
+
 function validUrl(text: string, { allowPrivate }: TargetRules): ValidTarget {
   const url = URL.parse(text)
   const schemes = allowPrivate ? ['https:', 'http:'] : ['https:']

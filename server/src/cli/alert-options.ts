@@ -8,6 +8,9 @@ export interface TargetOptions {
   target?: string
   targetEnv?: string
   targetStdin?: boolean
+  slackTokenEnv?: string
+  /** False with `--no-slack-token`. */
+  slackToken?: boolean
 }
 
 export interface RuleOptions {
@@ -30,6 +33,16 @@ export function addTargetOptions(command: Command): Command {
     )
     .addOption(new Option('--target-stdin', 'read the target from standard input').conflicts('target'))
     .option('--target <target>', 'the target itself, for webhooks and email; other users of this machine can see it')
+    .option(
+      '--slack-token-env <name>',
+      'environment variable with a bot token of Slack with the scope users:read.email, to mention the owner',
+    )
+}
+
+/** Undefined if no option names one. */
+export function slackTokenFrom({ slackTokenEnv, slackToken }: TargetOptions): string | null | undefined {
+  if (slackTokenEnv !== undefined) return secretFrom(slackTokenEnv)
+  return slackToken === false ? null : undefined
 }
 
 /** `defaults` are shown in the help of `add`. An update changes only the options that are given. */

@@ -24,6 +24,7 @@ export async function openLocalAlertService(config: Config, store: Store): Promi
 export const alertOptions: OptionNames = {
   name: '--name',
   target: 'The target',
+  slackToken: 'The bot token',
   prompts: '--prompts',
   events: '--events',
   hold: '--hold',

@@ -17,6 +17,7 @@ import {
   addTargetOptions,
   type RuleOptions,
   rulesFrom,
+  slackTokenFrom,
   type TargetOptions,
   targetFrom,
 } from './alert-options.ts'
@@ -59,7 +60,7 @@ export function alertCommands(program: Command): void {
       const service = await openLocalAlertService(config, store)
       const rules = { ...defaultRules, ...rulesFrom(options), name }
       const added = await service
-        .add({ organisationId: org, channel, target, ...rules }, operator)
+        .add({ organisationId: org, channel, target, slackToken: slackTokenFrom(options), ...rules }, operator)
         .catch(namingOptions(alertOptions))
       const body = toAddedAlertBody(added)
       print(command, body, describeAdded(body))
@@ -89,6 +90,7 @@ export function alertCommands(program: Command): void {
     .option('--name <name>', 'label in lists and in the audit log')
     .option('--enable', 'enable it again, after it was disabled')
     .addOption(new Option('--disable', 'send nothing until it is enabled again').conflicts('enable'))
+    .option('--no-slack-token', 'remove the bot token of Slack')
   addRuleOptions(addTargetOptions(update), false).action((id: string, options: UpdateOptions, command: Command) =>
     withStore(async (store, config) => {
       const current = await alertOrFail(store, id)
@@ -96,7 +98,8 @@ export function alertCommands(program: Command): void {
       const target = await targetFrom(current.channel, options)
       const state = enable ? 'active' : disable ? 'disabled' : undefined
       const service = await openLocalAlertService(config, store)
-      const changes = { ...rulesFrom(options), target: target ?? undefined, state } as const
+      const slackToken = slackTokenFrom(options)
+      const changes = { ...rulesFrom(options), target: target ?? undefined, slackToken, state } as const
       const updated = await service.update(current, changes, operator).catch(namingOptions(alertOptions))
       print(command, toAlertBody(updated, null), `Updated alert ${id}, ${updated.name}: ${alertState(updated)}.`)
     }),

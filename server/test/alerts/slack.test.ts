@@ -180,4 +180,68 @@ describe('A Slack message', () => {
     const limited = await attemptWith(429, 'rate_limited')
     assert.deepEqual([limited.outcome, limited.retryAfterMs], ['retry', 30_000])
   })
+
+  describe('with a bot token', () => {
+    const token = 'xoxb-1-2-abcdefghijkl'
+    // As documented for users.lookupByEmail.
+    const found = { ok: true, user: { id: 'W012A3CDE', team_id: 'T012AB3C4', name: 'ada', deleted: false } }
+
+    async function openWorkspace(answer: unknown) {
+      const hook = await startReceiver()
+      const api = await startReceiver((response) => response.end(JSON.stringify(answer)))
+      const time = { now: 0 }
+      const context = channelContext({ slackApiUrl: `${api.url}api`, clock: () => time.now })
+      const send = createSendMessage(context)
+      const tell = async (message: Message = openedMessage) => {
+        const attempt = await send(targetOf('slack', hook.url, [token]), 'msg_1', message)
+        assert.equal(attempt.outcome, 'sent')
+        return { attempt, body: hook.received.at(-1)?.body ?? '' }
+      }
+      return { api, tell, time }
+    }
+
+    test('a Slack message mentions the owner by their email address, and asks Slack once a day', async () => {
+      const { api, tell, time } = await openWorkspace(found)
+      const { attempt, body } = await tell()
+      assert.equal(attempt.error, null)
+      assert.ok(body.includes('*Owner*\\n<@W012A3CDE>'), body)
+      const [request] = api.received
+      assert.deepEqual(
+        [request?.method, request?.path, request?.headers.authorization],
+        ['GET', '/api/users.lookupByEmail?email=ada%40example.com', `Bearer ${token}`],
+      )
+      await tell()
+      assert.equal(api.received.length, 1)
+      time.now += 25 * 3_600_000
+      await tell()
+      assert.equal(api.received.length, 2)
+      // What is over interrupts no one.
+      assert.ok(!(await tell(messages['regression.repaired'])).body.includes('<@'))
+    })
+
+    test('a Slack message is sent without a mention if Slack does not know the owner, fails, or responds with something else', async () => {
+      const answers: [unknown, RegExp | null][] = [
+        [{ ok: false, error: 'users_not_found' }, null],
+        [{ ok: false, error: 'ratelimited' }, null],
+        [{ ok: false, error: 'missing_scope', needed: 'users:read.email' }, /lacks the scope users:read\.email/],
+        [{ ok: false, error: 'invalid_auth' }, /does not accept its token/],
+        [{ ok: false, error: 'constructor' }, null],
+        [{ ok: true, user: { ...found.user, deleted: true } }, null],
+        [{ ok: true, user: { id: '!channel' } }, null],
+        [{ ok: true, user: { id: 'U1> <!channel' } }, null],
+        [null, null],
+        ['<html>', null],
+      ]
+      for (const [answer, problem] of answers) {
+        const { api, tell } = await openWorkspace(answer)
+        const { attempt, body } = await tell()
+        assert.ok(!/<[@!]/.test(body), body)
+        if (problem === null) assert.equal(attempt.error, null, JSON.stringify(answer))
+        else assert.match(attempt.error ?? '', problem)
+        // A failure is remembered too.
+        await tell()
+        assert.equal(api.received.length, 1)
+      }
+    })
+  })
 })

@@ -50,6 +50,7 @@ onOneEngine('Alerts', (engine) => {
       name: 'Support team',
       channel: 'webhook',
       target_hint: 'hooks.example',
+      has_slack_token: false,
       prompts: '**',
       events: [...defaultEvents],
       hold_minutes: 15,
@@ -105,6 +106,9 @@ onOneEngine('Alerts', (engine) => {
         /^events must contain regression.opened/,
       ],
       [{ ...webhook, channel: 'pagerduty', target: 'short' }, /^target must be the integration key/],
+      [{ ...webhook, slack_token: 'xoxb-1-2-abcdefghijkl' }, /^slack_token is only for alerts to Slack$/],
+      [{ ...webhook, channel: 'slack', slack_token: 'xoxp-1-2-abcdefghijkl' }, /^slack_token must be a bot token/],
+      [{ ...webhook, channel: 'slack', slack_token: 'xoxb-1\r\nX: 2345678' }, /^slack_token must be a bot token/],
       [{ ...webhook, prompts: '' }, /^prompts must not be empty/],
       [{ ...webhook, prompts: '*a'.repeat(11) }, /^prompts must have at most 10 wildcards/],
       [{ ...webhook, events: [] }, /^events must contain at least one event$/],
@@ -140,6 +144,30 @@ onOneEngine('Alerts', (engine) => {
     assert.equal((await send(tenant, 'PATCH', `/${id}`, {})).statusCode, 200)
     const rejected = await send(tenant, 'PATCH', `/${id}`, { target: 'http:/' })
     assertError(rejected, 422, 'validation_error')
+  })
+
+  test('a bot token of Slack is stored encrypted, never returned, and kept until it is replaced or removed', async () => {
+    const tenant = await admin()
+    const token = 'xoxb-1-2-abcdefghijkl'
+    const { id } = await add(tenant, { ...webhook, channel: 'slack', slack_token: token })
+    const stored = async (of: string) =>
+      (await queryRows(service.url, `select sealed_secret from alerts where public_id = '${of}'`))[0]?.sealed_secret
+    const sealed = String(await stored(id))
+    assert.match(sealed, /^v2:/)
+    assert.ok(!sealed.includes(token))
+    const renamed = await send(tenant, 'PATCH', `/${id}`, { name: 'Renamed' })
+    assert.deepEqual([renamed.json().data.has_slack_token, await stored(id)], [true, sealed])
+    assert.ok(!renamed.body.includes('xoxb'))
+    assert.equal((await send(tenant, 'PATCH', `/${id}`, { slack_token: null })).json().data.has_slack_token, false)
+    assert.equal(await stored(id), null)
+    const audit = await service.app.inject({ url: '/api/v1/audit', headers: tenant.headers })
+    assert.deepEqual(audit.json().data[0].details, { slack_token: 'removed' })
+    assert.ok(!audit.body.includes('xoxb'))
+    // The secret of another channel signs requests, and stays.
+    const signed = await add(tenant)
+    const secret = await stored(signed.id)
+    await send(tenant, 'PATCH', `/${signed.id}`, { slack_token: null })
+    assert.equal(await stored(signed.id), secret)
   })
 
   test('an alert can be disabled and enabled again, and says since when and why', async () => {

@@ -25,11 +25,15 @@ export interface RequestedAlert extends AlertRules {
   channel: Channel
   /** A URL, email addresses separated by commas, or the routing key of PagerDuty. */
   target: string
+  /** A bot token, with which an alert to Slack mentions the owner. */
+  slackToken?: string | null | undefined
 }
 
 /** What to change about an alert. Undefined keeps the current value. */
 export type AlertUpdate = { [Rule in keyof AlertRules]?: AlertRules[Rule] | undefined } & {
   target?: string | undefined
+  /** Null removes it. */
+  slackToken?: string | null | undefined
   state?: AlertState | undefined
 }
 

@@ -25,7 +25,7 @@ export interface Alert extends AlertRules {
   sealedTarget: string
   /** What of the target may be shown: the host of a URL, the addresses, the end of a key. */
   hint: string
-  /** The signing secret of a webhook, and the previous one, valid until `oldSecretUntil`. */
+  /** The signing secret of a webhook, and the previous one, valid until `oldSecretUntil`. Of Slack, the bot token. */
   sealedSecret: string | null
   sealedOldSecret: string | null
   oldSecretUntil: Instant | null
@@ -53,7 +53,8 @@ export interface AlertRules {
 export type NewAlert = Omit<Alert, 'id' | 'disabledAt' | 'disabledReason' | 'sealedOldSecret' | 'oldSecretUntil'>
 
 /** An alert after an update. Fields that are equal to the current ones do not change. With `disabledAt` null, the alert is enabled again. */
-export type AlertChanges = AlertRules & Pick<Alert, 'sealedTarget' | 'hint' | 'disabledAt' | 'disabledReason'>
+export type AlertChanges = AlertRules &
+  Pick<Alert, 'sealedTarget' | 'hint' | 'sealedSecret' | 'disabledAt' | 'disabledReason'>
 
 export interface AlertStore {
   list(organisationId: number): Promise<Alert[]>

@@ -19,7 +19,7 @@ export interface Target extends Pick<Alert, 'channel' | 'name'> {
   alertId: Alert['publicId']
   /** A URL, email addresses separated by commas, the routing key of PagerDuty, or the team and API key of Linear. */
   target: string
-  /** The signing secrets of a webhook that are valid now, the newest first. */
+  /** The signing secrets of a webhook that are valid now, the newest first. Of Slack, the bot token. */
   secrets: string[]
 }
 

@@ -26,6 +26,7 @@ export function toAlertBody(alert: Alert, lastDelivery: ListedAlertDelivery | nu
     name: alert.name,
     channel: alert.channel,
     target_hint: alert.hint,
+    has_slack_token: alert.channel === 'slack' && alert.sealedSecret !== null,
     prompts: alert.prompts,
     events: alert.events,
     hold_minutes: alert.holdMs / minute,
@@ -87,6 +88,7 @@ export function requestedUpdate(body: AlertUpdateBody): AlertUpdate {
     recoveryHoldMs: recovery === undefined ? undefined : recovery * minute,
     repeatMs: repeat == null ? repeat : repeat * hour,
     target: body.target,
+    slackToken: body.slack_token,
     state: body.state,
   }
 }

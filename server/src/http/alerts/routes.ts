@@ -52,8 +52,9 @@ export function alertRoutes(context: Context) {
     route(app, operations.addAlert, async (request, reply) => {
       const body = request.body as NewAlertBody
       const { organisationId } = request.access
-      const { channel, target } = body
-      const added = await alerts.add({ organisationId, channel, target, ...requestedRules(body) }, request.access)
+      const { channel, target, slack_token: slackToken } = body
+      const alert = { organisationId, channel, target, slackToken, ...requestedRules(body) }
+      const added = await alerts.add(alert, request.access)
       return reply.status(201).send({ data: toAddedAlertBody(added) })
     })
 

@@ -57,10 +57,10 @@ export function sqlAlerts(database: Database): AlertStore {
       let stored: Row[] = []
       const valuesOf = (of: AlertChanges) => [
         ...ruleValues(of),
-        ...[of.sealedTarget, of.hint, of.disabledAt, of.disabledReason],
+        ...[of.sealedTarget, of.hint, of.sealedSecret, of.disabledAt, of.disabledReason],
       ]
       const before = valuesOf(alert)
-      const names = [...ruleColumns, 'sealed_target', 'hint', 'disabled_at', 'disabled_reason']
+      const names = [...ruleColumns, 'sealed_target', 'hint', 'sealed_secret', 'disabled_at', 'disabled_reason']
       const set = names.map((column, i) => ({ column, value: valuesOf(changes)[i] as Value, old: before[i] }))
       // What stays the same may have been changed since it was read: by another request, a 410, or a rotation of the secret key.
       const changed = set.filter(({ value, old }) => value !== old)
@@ -176,5 +176,8 @@ function changedFields(before: Alert, after: Alert): AuditDetails {
   const changed = Object.entries(shown(after)).filter(([field, value]) => value !== old[field])
   // Two targets can look the same where only a part may be shown.
   if (before.sealedTarget !== after.sealedTarget) changed.push(['target', after.hint])
+  if (after.channel === 'slack' && before.sealedSecret !== after.sealedSecret) {
+    changed.push(['slack_token', after.sealedSecret === null ? 'removed' : 'set'])
+  }
   return Object.fromEntries(changed)
 }
