@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { operator } from '../../server/src/domain/access/audit.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { inBrowser } from './support/browser.ts'
 
@@ -155,6 +156,31 @@ inBrowser('The settings page', (suite) => {
     assert.deepEqual(await stored(), [rule])
     await page.reload()
     assert.equal(await relevance.getByLabel('Positive from').inputValue(), '2.5')
+  })
+
+  test('on a phone, long names, thresholds and tables stay within 390 px, and everything can be tapped', async (t) => {
+    const tenant = await service.tenant('free', 'admin')
+    const long = 'Relevance_of_the_answer_'.repeat(8)
+    const rules = [{ name: long, source: 'judge', threshold: 2.5 }] as const
+    await service.store.organisations.rename(tenant.organisation.id, 'W'.repeat(200), service.now, operator)
+    await service.store.telemetry.setRules(tenant.organisation.id, [...rules], service.now, operator)
+    const viewport = { width: 390, height: 844 }
+    const { page } = await suite.visit(t, {
+      at: '/settings',
+      key: tenant.key,
+      viewport,
+      hasTouch: true,
+      isMobile: true,
+    })
+    await page.getByRole('group', { name: `Evaluation ${long}` }).waitFor()
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390)
+    const narrow = await page.locator('#main button:visible').evaluateAll((buttons) =>
+      buttons.flatMap((button) => {
+        const { left, right, height } = button.getBoundingClientRect()
+        return left < 0 || right > 390 || height < 24 ? [button.textContent] : []
+      }),
+    )
+    assert.deepEqual(narrow, [])
   })
 
   test('signals are erased only after their number is shown and confirmed', async (t) => {

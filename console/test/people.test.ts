@@ -36,7 +36,7 @@ inBrowser('People in the console', (suite) => {
     await page.getByRole('button', { name: `Sign in as ${account}` }).click()
   }
 
-  test('a person signs in through the provider, sees the page they asked for, and is signed out when disabled', async (t) => {
+  test('a person signs in through the provider, sees the page they asked for, is signed out when disabled, and gone when deleted', async (t) => {
     const tenant = await service.tenant('free', 'admin')
     const page = await newBrowser(t)
     await page.goto(`${suite.address}/people`)
@@ -72,9 +72,20 @@ inBrowser('People in the console', (suite) => {
     await page.getByRole('button', { name: 'Continue with 127.0.0.1' }).click()
     await page.waitForURL('**/sign-in?failed=disabled')
     await page.getByText('An admin has disabled your access.').waitFor()
+
+    await admin.getByRole('button', { name: 'Delete ada' }).click()
+    const deletion = admin.getByRole('dialog', { name: 'Delete Ada Lovelace?' })
+    await deletion.getByText('to keep them out, disable them instead').waitFor()
+    await deletion.getByRole('button', { name: 'Cancel' }).click()
+    await rowWith(admin, 'ada@example.com').waitFor()
+    await admin.getByRole('button', { name: 'Delete ada' }).click()
+    await deletion.getByRole('button', { name: 'Delete', exact: true }).click()
+    await rowWith(admin, 'ada@example.com').waitFor({ state: 'detached' })
+    const [first] = await service.store.organisations.list()
+    assert.deepEqual(await service.store.people.list(first?.id as number), [])
   })
 
-  test('an invited person joins by the link, and manages a key of their own', async (t) => {
+  test('an invited person joins by the link, also in a tab that shows the sign-in page, manages a key of their own, and is told what only admins see', async (t) => {
     const [first] = await service.store.organisations.list()
     assert.ok(first)
     const admin = await newBrowser(t)
@@ -92,7 +103,11 @@ inBrowser('People in the console', (suite) => {
     await closeSecret(created)
 
     const page = await newBrowser(t)
-    await page.goto(link)
+    await page.goto(`${suite.address}/sign-in`)
+    await page.getByRole('button', { name: 'Continue with 127.0.0.1' }).waitFor()
+    assert.equal(await page.getByText('You are invited to join.').count(), 0)
+    // Only the fragment differs, so the browser loads nothing by itself.
+    await page.evaluate((to) => window.location.assign(to), link)
     await page.getByText('You are invited to join.').waitFor()
     assert.ok(!page.url().includes('pli_'), 'the token stays in the URL')
     await signInAs(page, 'grace')
@@ -105,6 +120,34 @@ inBrowser('People in the console', (suite) => {
     await closeSecret(page.getByRole('dialog', { name: 'Key created' }))
     await rowWith(page, 'My script').getByText('Personal').waitFor()
 
+    // What needs attention is hers first, although the other shift is newer.
+    const at = service.now - 86_400_000
+    for (const [i, name] of ['hers', 'newer'].entries()) {
+      const prompt = await service.prompt(first, name)
+      const shift = { at: at + i, between: [at, at + i] as [number, number], rateBefore: 0.9, rateAfter: 0.6 }
+      const unexplained = { entryId: null, sharedWith: null, candidates: null, foundAt: at }
+      await service.store.shifts.replace(prompt, [{ ...shift, ...unexplained }])
+      const [stored] = await service.store.shifts.ofPrompt(prompt)
+      const [by] = await service.store.keys.list(first.id)
+      if (i > 0 || stored === undefined || by === undefined) continue
+      const owner = 'Grace@example.com'
+      await service.store.shifts.triage(prompt, stored.id, { owner }, service.now, { keyId: by.id })
+    }
+    await page.goto(`${suite.address}/prompts`)
+    const attention = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem')
+    await eventually(async () => {
+      const items = await attention.allInnerTexts()
+      assert.deepEqual(
+        items.map((text) => /hers|newer/.exec(text)?.[0]),
+        ['hers', 'newer'],
+      )
+    })
+    for (const [path, title] of Object.entries({ '/settings': 'Settings', '/audit': 'Audit log' })) {
+      await page.goto(suite.address + path)
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+      const told = 'Only admins can see this page. You are signed in as grace@example.com (member).'
+      await page.getByText(told).waitFor()
+    }
     await page.getByRole('link', { name: 'People' }).click()
     await page.getByText('This browser').waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()

@@ -236,7 +236,7 @@ inBrowser('The repositories page', (suite) => {
     await changed.waitFor({ state: 'detached' })
   })
 
-  test('reports on pull requests are switched on with what the token needs, and say why they fail', async (t) => {
+  test('reports on pull requests and briefings are switched on with what the token needs, and reports say why they fail', async (t) => {
     const git = new GitRepository()
     git.commit('Start', { 'prompts/a.md': 'A\n' })
     git.push()
@@ -267,7 +267,19 @@ inBrowser('The repositories page', (suite) => {
     await form.getByRole('button', { name: 'Save' }).click()
     await form.waitFor({ state: 'detached' })
     await page.getByText('Reports on pull requests fail.').waitFor({ state: 'detached' })
-    const [repository] = await service.store.repositories.list(organisation.id)
-    assert.equal(repository?.reportsOnPulls, false)
+    const stored = async () => (await service.store.repositories.list(organisation.id))[0]
+    assert.equal((await stored())?.reportsOnPulls, false)
+
+    await page.getByRole('button', { name: 'Edit' }).click()
+    assert.equal(await form.getByLabel('Brief reviewers').isChecked(), false)
+    await form.getByLabel('Brief reviewers').check()
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.waitFor({ state: 'detached' })
+    assert.equal((await stored())?.briefsPulls, true)
+    await page
+      .getByText(/Briefings need a token with the scope api and the role Developer/)
+      .first()
+      .waitFor()
+    await page.locator('dt', { hasText: 'Briefs reviewers' }).locator('+ dd').getByText('On').waitFor()
   })
 })
