@@ -71,10 +71,8 @@ describe('The commits that a push added', () => {
     assert.equal(all.between('f'.repeat(40), tip), null)
     for (const from of [null, list('--first-parent', tip).at(-3) as string]) {
       const added = await readAddedCommits(git.remote, from, tip)
-      const [found, expected] = [
-        added?.arrivals(),
-        await readArrivals(git.remote, { from, to: tip }, new Set(all.shas)),
-      ]
+      const found = added?.arrivals()
+      const expected = await readArrivals(git.remote, { from, to: tip }, new Set(all.shas))
       for (const sha of [...all.shas, 'f'.repeat(40)]) assert.equal(found?.positionOf(sha), expected.positionOf(sha))
     }
   })
