@@ -35,6 +35,15 @@ describe('Hidden characters', () => {
     }
   })
 
+  test('every character that Unicode says is ignored is found inside a word of any script', () => {
+    const all = [...characters(0, 0xffff), ...characters(0xe0000, 0xe0fff)]
+    const ignored = all.filter((character) => /(?![\t\n\f\r])[\p{DI}\p{Cc}]/u.test(character))
+    for (const letter of ['a', 'é', 'ж', 'か', '字', '한']) {
+      const missed = ignored.filter((character) => findHidden(`${letter}a${character}a${letter}`).length !== 1)
+      assert.deepEqual(missed, [])
+    }
+  })
+
   test('emoji, Persian, Indic and South-East Asian spelling and line breaks are not hidden characters', () => {
     const legitimate = [
       '👩‍💻 👩🏽‍❤️‍💋‍👨🏻 🏳️‍🌈 🏳‍🌈 🧑‍🧑‍🧒‍🧒 💁‍♀️ 👁️‍🗨️ ❤️ ☎︎ ©️ 1️⃣ #️⃣',
