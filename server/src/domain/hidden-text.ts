@@ -50,8 +50,8 @@ const maxLegitimateLength = 12
 // Line breaks and tabs are the only control characters that belong in a text.
 const invisible = /(?:(?![\t\n\f\r])[\p{DI}\p{Cc}\uFFF9-\uFFFB])+/gu
 
-// Latin and Cyrillic letters, kana, common ideographs and Hangul, of which none is invisible. Everything else is found many times as fast,
-// and most texts have little of it.
+// No Latin or Cyrillic letter, kana, common ideograph or Hangul is invisible. Everything else is found many times as fast, and most texts have
+// little of it.
 const notPlain = /[^\t\n\f\r\x20-\x7e\u00c0-\u024f\u0400-\u045f\u3041-\u30ff\u4e00-\u9fff\uac00-\ud7a3]+/g
 
 function* invisibleStretches(text: string): Generator<{ stretch: string; index: number }> {
