@@ -163,7 +163,11 @@ async function recordDeployments(scenario: Scenario, other: Tenant): Promise<voi
   const { service, tenant, repository, git, secret } = scenario
   await scenario.deliver(githubDeployment(secret, { commit: git.head('main'), state: 'success', production: true }))
   const at = new Date(service.now - 1_000).toISOString()
-  await postDeployment(service, tenant, `/repositories/${repository.id}`, { commit_sha: 'f'.repeat(40), at, model: 'large-1' })
+  await postDeployment(service, tenant, `/repositories/${repository.id}`, {
+    commit_sha: 'f'.repeat(40),
+    at,
+    model: 'large-1',
+  })
   await scenario.sync()
   await postDeployment(service, other, `/prompts/${other.prompt.publicId}`, { commit_sha: 'a1'.repeat(20), share: 0.5 })
 }
