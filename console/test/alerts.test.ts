@@ -112,11 +112,13 @@ inBrowser('The pages of alerts', (suite) => {
     await page.getByRole('button', { name: 'Edit' }).click()
     const form = page.getByRole('dialog', { name: 'Edit alert' })
     await form.getByLabel('Name').fill('After')
+    await form.getByLabel('Bot token').fill('xoxb-1-2-abcdefghijkl')
     await form.getByText('How certain it must be').click()
     await form.getByLabel('Repeat every (hours)').fill('24')
     await form.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { name: 'After' }).waitFor()
     await page.getByText('Every 24 hours').waitFor()
+    await page.getByText('Mentioned, with a bot token').waitFor()
     const stored = await service.store.alerts.find(organisation.id, alert.publicId)
     assert.equal(stored?.sealedTarget, alert.sealedTarget)
 

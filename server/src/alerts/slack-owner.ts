@@ -39,7 +39,7 @@ export function createFindSlackOwner({ network, clock, slackApiUrl }: ChannelCon
     if (known !== undefined && known.until > clock()) return known.owner
     const headers = { authorization: `Bearer ${token}` }
     const options = { method: 'GET', headers, timeoutMs, maxResponseBytes } as const
-    const result = await sendRequest(network, url + encodeURIComponent(email), options)
+    const result = await sendRequest(network, url + encodeURIComponent(email.toWellFormed()), options)
     const { owner, validMs } = result.kind === 'response' ? readOwner(result.body) : unknown
     cache.set(key, { owner, until: clock() + validMs })
     return owner
