@@ -69,11 +69,12 @@ describe('The commits that a push added', () => {
       assert.deepEqual(new Set(all.between(before, tip)), new Set(list(tip, `^${before}`)))
     }
     assert.equal(all.between('f'.repeat(40), tip), null)
+    const shas: readonly string[] = all.shas
     for (const from of [null, list('--first-parent', tip).at(-3) as string]) {
       const added = await readAddedCommits(git.remote, from, tip)
       const found = added?.arrivals()
-      const expected = await readArrivals(git.remote, { from, to: tip }, new Set(all.shas))
-      for (const sha of [...all.shas, 'f'.repeat(40)]) assert.equal(found?.positionOf(sha), expected.positionOf(sha))
+      const expected = await readArrivals(git.remote, { from, to: tip }, new Set(shas))
+      for (const sha of [...shas, 'f'.repeat(40)]) assert.equal(found?.positionOf(sha), expected.positionOf(sha))
     }
   })
 
