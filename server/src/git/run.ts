@@ -38,20 +38,17 @@ export function limitGitMemory(bytes: number): void {
   memoryLimitBytes = bytes
 }
 
-// Twice the limit is enough for 500,000 refs. Only one list at a time may use it, because servers decide how many refs they have.
-const listingFactor = 2
-let largeListing: ChildProcess | null = null
-
 /** Grows with what the repository really contains, so that only changes that are huge when read exceed it. */
-function memoryLimit(child: ChildProcess, { mirror, folder = null, listsRefs = false }: GitOptions): number {
-  if (listsRefs && (largeListing === null || largeListing === child)) {
-    largeListing = child
-    return memoryLimitBytes * listingFactor
-  }
+function memoryLimit({ mirror, folder = null, listsRefs = false }: GitOptions): number {
+  // Enough for 500,000 refs.
+  if (listsRefs) return memoryLimitBytes * 2
   const repositories = [mirror ?? [], folder === null ? [] : [folder, join(folder, '.git')]].flat()
   const bytes = repositories.reduce((total, repository) => total + packBytes(repository), 0)
   return memoryLimitBytes + bytes / packBytesPerMemoryByte
 }
+
+// Servers decide how many refs they have, so only one list at a time may use more than other commands.
+let largeList: ChildProcess | null = null
 
 /**
  * A failed git command. Tenants see the message, so `reason` is always our own text. `gitOutput` is one line of what git
@@ -146,13 +143,15 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
   lowerPriority(child)
   const kill = () => killProcessGroup(child)
   const deadline = startDeadline(timeoutMs, kill)
-  let usedTooMuchMemory = false
+  let [usedTooMuchMemory, isLargeList] = [false, false]
   // A tree that names itself a thousand times takes a few bytes on disk and gigabytes in a list of paths.
   const memoryCheck = setInterval(() => {
     const used = child.pid === undefined ? 0 : memoryOf(child.pid)
-    if (used <= memoryLimitBytes || used <= memoryLimit(child, options)) return
-    usedTooMuchMemory = true
-    kill()
+    if (used <= memoryLimitBytes) return
+    isLargeList = options.listsRefs === true
+    if (isLargeList) largeList ??= child
+    usedTooMuchMemory = used > memoryLimit(options)
+    if (usedTooMuchMemory || (isLargeList && largeList !== child)) kill()
   }, memoryCheckIntervalMs)
   signal?.addEventListener('abort', kill, { once: true })
   let stderr = ''
@@ -184,10 +183,12 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
     if (code !== 0) {
       gitRuns.failed++
       if (usedTooMuchMemory) {
-        const limit = `${Math.floor(memoryLimit(child, options) / megabyte)} MB`
+        const limit = `${Math.floor(memoryLimit(options) / megabyte)} MB`
         throw new GitLimitError(command, `needs more than ${limit} of memory (GIT_MEMORY_LIMIT)`)
       }
       if (deadline.isOver()) throw new GitLimitError(command, 'timed out', 'connection')
+      if (isLargeList && largeList !== child)
+        throw new GitError(command, 'had to wait for another large list of refs: retry in a few minutes', 'connection')
       if (child.signalCode !== null) throw new GitError(command, 'timed out', 'connection')
       const failure = failureOf(stderr)
       throw new GitError(command, reasonOf(failure), failure, stderr, adviceOf(failure), code)
@@ -196,7 +197,7 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
     deadline.pause()
     clearInterval(memoryCheck)
     running.delete(child)
-    if (largeListing === child) largeListing = null
+    if (largeList === child) largeList = null
     signal?.removeEventListener('abort', kill)
     if (!finished) kill()
   }

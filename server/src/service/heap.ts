@@ -22,37 +22,42 @@ export function limitYoungGeneration(maxBytes: number): void {
 interface Limits {
   /** Less memory than this is kept. */
   keptBytes: number
-  /** A collection is worth its time if it gives back this much. */
-  usefulBytes: number
+  /** What a burst adds. */
+  burstBytes: number
   intervalMs: number
 }
 
-const maxSkipped = 64
+// A collection interrupts the service, so a busy one is left alone: V8 collects what its next requests replace.
+const maxUtilization = 0.2
+// Without a burst, a process that needs so much is interrupted after so many checks, and less and less often if that was no use.
+const [minWait, maxWait] = [8, 64]
 
 /**
  * Gives back what a burst leaves behind. V8 collects old objects and buffers when more are allocated, so that after a burst 100 MB of
- * garbage stay for as long as there is little to do, and the next burst adds to them. A process that really needs so much is
- * interrupted less and less often.
+ * garbage stay for as long as there is little to do, and the next burst adds to them.
  */
-export function returnGarbage({ keptBytes, usefulBytes, intervalMs }: Limits): void {
-  // How many checks are skipped after a collection, and how many of them are left.
-  let [skipped, left] = [1, 0]
+export function returnGarbage({ keptBytes, burstBytes, intervalMs }: Limits): void {
+  let lastLoop = performance.eventLoopUtilization()
+  let [settledBytes, wait, left] = [0, minWait, 0]
   let collectedAtBytes: number | null = null
   const check = () => {
     const usedBytes = process.memoryUsage.rss()
+    const loop = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(loop, lastLoop)
+    lastLoop = loop
+    left--
     // V8 frees memory after a collection, in other threads: only now it is known how much that was.
     if (collectedAtBytes !== null) {
-      const wasUseful = collectedAtBytes - usedBytes >= usefulBytes
-      skipped = wasUseful ? 1 : Math.min(skipped * 2, maxSkipped)
-      left = skipped
+      wait = collectedAtBytes - usedBytes >= burstBytes ? minWait : Math.min(wait * 2, maxWait)
+      left = wait
+      settledBytes = usedBytes
       collectedAtBytes = null
     }
-    if (usedBytes <= keptBytes) [skipped, left] = [1, 0]
-    else if (left > 0) left--
-    else {
-      collectedAtBytes = usedBytes
-      collectGarbage()
-    }
+    settledBytes = Math.min(settledBytes, usedBytes)
+    const isDue = left <= 0 || usedBytes >= settledBytes + burstBytes
+    if (usedBytes <= keptBytes || utilization > maxUtilization || !isDue) return
+    collectedAtBytes = usedBytes
+    collectGarbage()
   }
   setInterval(check, intervalMs).unref()
 }

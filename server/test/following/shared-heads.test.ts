@@ -9,7 +9,7 @@ import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
 import { TestService } from '../../../testing/service.ts'
 import { collectPullNumbers } from '../../src/git/pull-numbers.ts'
 import { readPullRefs } from '../../src/git/pull-refs.ts'
-import { limitGitMemory } from '../../src/git/run.ts'
+import { gitOutput, limitGitMemory } from '../../src/git/run.ts'
 import { createRemote, remoteAt } from './git-environment.ts'
 
 /** Adds refs of pull requests to the remote, all with this head, from 1 to `count`. */
@@ -53,8 +53,15 @@ test('one list of refs at a time may use twice the memory of other commands', as
   // Git needs 33 MB for them.
   limitGitMemory(24 * megabyte)
   t.after(() => limitGitMemory(96 * megabyte))
-  const refs = await readPullRefs({ ...remoteAt(git.remote), allowLocal: true }, 'refs/pull/*/head')
-  assert.deepEqual([refs.count, refs.isComplete], [count, true])
+  const read = () => readPullRefs({ ...remoteAt(git.remote), allowLocal: true }, 'refs/pull/*/head')
+  // It waits until its output is read, and keeps its memory meanwhile.
+  const waiting = gitOutput(['ls-remote', '--quiet', git.remote], { listsRefs: true })
+  await waiting.next()
+  await assert.rejects(read(), /^GitError: git ls-remote: had to wait for another large list of refs: retry in a few/)
+  await waiting.return(undefined)
+  // The place is free again.
+  const { count: found, isComplete } = await read()
+  assert.deepEqual([found, isComplete], [count, true])
 })
 
 test('any number of pull requests that share a trace are collected in linear time', async () => {

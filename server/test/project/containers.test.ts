@@ -112,7 +112,7 @@ test('what a burst leaves behind is given back while there is nothing to do', as
     let kept = Array.from({ length: 40 }, () => [Buffer.alloc(megabyte, 1), Array.from({ length: 10_000 }, (_, i) => ({ i }))])
     kept = null
     const before = process.memoryUsage.rss()
-    returnGarbage({ keptBytes: 64 * megabyte, usefulBytes: 20 * megabyte, intervalMs: 20 })
+    returnGarbage({ keptBytes: 64 * megabyte, burstBytes: 20 * megabyte, intervalMs: 20 })
     const deadline = Date.now() + 60_000
     while (process.memoryUsage.rss() > before - 30 * megabyte && Date.now() < deadline) await pause(20)
     console.log(Math.round((before - process.memoryUsage.rss()) / megabyte))`
