@@ -31,8 +31,12 @@ export class BrowserSuite {
     const visitor = new Visitor(page, this.address)
     visitor.expectErrors(...errors)
     t.after(async () => {
-      await page.context().close()
-      visitor.end()
+      try {
+        // First, because closing removes the cookies before it stops the page, whose next request is then answered with 401.
+        visitor.end()
+      } finally {
+        await page.context().close()
+      }
     })
     if (key !== undefined) await visitor.startSession(key)
     await visitor.open(at)
