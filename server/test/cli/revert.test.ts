@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { runCli } from '../../../testing/cli.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
-import { figures } from '../../../testing/regressions.ts'
+import { figures, openRegression } from '../../../testing/regressions.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
 import type { Prompt } from '../../src/domain/prompt.ts'
@@ -52,6 +52,16 @@ onOneEngine('Undoing from the command line', (engine) => {
     assert.match(dismissed.stdout, /Owner {6}grace@example\.com\nState {6}dismissed: Expected\.\n/, dismissed.stderr)
     const gone = await runCli(env, ['triage', shift])
     assert.deepEqual([gone.code, /no open shift with this ID/.test(gone.stderr)], [4, true])
+
+    // A number that is the ID of one regression, and the pull request of another.
+    const number = String(regression?.id)
+    const ofPull = await openRegression(tenant, service.now, { prNumber: Number(number) })
+    const either = await runCli(env, ['triage', number, '--dismiss', 'Expected.'])
+    assert.equal(either.code, 4, either.stdout)
+    assert.match(either.stderr, new RegExp(`Several open regressions match\\. Write '#${number}' for the pull request`))
+    assert.match(either.stderr, new RegExp(`^  ${number}  .* change ${change.id}, ${bad.slice(0, 12)}$`, 'm'))
+    const byPull = await runCli(env, ['triage', `#${number}`, '--json'])
+    assert.equal(JSON.parse(byPull.stdout).id, ofPull.id, byPull.stderr)
 
     const reverted = await runCli(env, ['revert', bad.slice(0, 10)])
     assert.equal(reverted.code, 1)

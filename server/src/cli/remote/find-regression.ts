@@ -32,22 +32,29 @@ export async function findRegression(
     throw new Failure(exitCodes.notFound, "No open regression is of this change. See 'promptledger regressions'.")
   }
   if (another === undefined) return only
+  const isEither = 'number' in change && !change.isPull && named.some(({ id }) => id === change.number)
+  const advice = isEither
+    ? `Write '#${change.number}' for the pull request, or use --prompt or the commit`
+    : 'Name the prompt with --prompt, or use the ID of the regression'
   throw new Failure(
     exitCodes.notFound,
-    'Several open regressions match. Name the prompt with --prompt, or use the ID of the regression:',
-    named.map(({ id, prompt, change }) => `  ${id}  ${prompt.name}  change ${change.id}${pullOf(change.pr_number)}`),
+    `Several open regressions match. ${advice}:`,
+    named.map(
+      ({ id, prompt, change: { id: changeId, commit_sha: commit, pr_number: pull } }) =>
+        `  ${id}  ${prompt.name}  change ${changeId}, ${commit.slice(0, 12)}${pull === null ? '' : `, #${pull}`}`,
+    ),
   )
 }
 
-/** A pull request before a regression before a change: people see the numbers of pull requests everywhere. */
+/**
+ * A pull request or a regression before a change. A number that means both is ambiguous: lists of regressions start with their IDs, and
+ * people see the numbers of pull requests everywhere.
+ */
 function namedBy(items: Regression[], change: ChangeReference): Regression[] {
   if ('commit' in change) return items.filter((each) => each.change.commit_sha.startsWith(change.commit))
   const ofPull = items.filter((each) => each.change.pr_number === change.number)
-  if (change.isPull || ofPull.length > 0) return ofPull
+  if (change.isPull) return ofPull
   const byId = items.filter((each) => each.id === change.number)
-  return byId.length > 0 ? byId : items.filter((each) => each.change.id === change.number)
-}
-
-function pullOf(number: number | null): string {
-  return number === null ? '' : `, #${number}`
+  const named = [...new Set([...ofPull, ...byId])]
+  return named.length > 0 ? named : items.filter((each) => each.change.id === change.number)
 }

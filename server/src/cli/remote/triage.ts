@@ -22,7 +22,7 @@ export function triageCommand(program: Command): void {
   remoteCommand(program, 'triage', [
     'promptledger triage 5',
     "promptledger triage 5 --ack --comment 'Looking into it.'",
-    'promptledger triage #41 --owner grace@example.com --snooze 3d',
+    "promptledger triage '#41' --owner grace@example.com --snooze 3d",
     "promptledger triage shf_5f1c0a7be92d4c3388d1e6aa --dismiss 'New users joined that day.'",
   ])
     .summary('take care of a change that made a prompt worse, or of an unexplained shift')
