@@ -119,7 +119,7 @@ onEachEngine('Taking care of a regression or a shift', (engine) => {
     (await service.app.inject({ url: `${tenant.path}/shifts/${id}`, headers: tenant.headers })).json().data
 
   /** As the judge does it. */
-  const judge = async ({ prompt }: Tenant, found: Parameters<typeof storeShifts>[2]) => {
+  const judge = async ({ prompt }: Pick<Tenant, 'prompt'>, found: Parameters<typeof storeShifts>[2]) => {
     const { shifts } = service.store
     await storeShifts(shifts, prompt, found, await shifts.ofPrompt(prompt), service.now)
   }
@@ -162,6 +162,67 @@ onEachEngine('Taking care of a regression or a shift', (engine) => {
     await judge(tenant, [shift(at + 30 * minute)])
     const again = await getShift(tenant, id)
     assert.deepEqual([again.state, again.owner, again.steps.length], ['open', 'Grace@example.com', 3])
+  })
+
+  test('a dismissed shift keeps its ID while votes move it, but does not hide one that goes clearly further', async () => {
+    const at = service.now - 20 * day
+    const wide = (rates: [number, number]) => ({
+      ...shift(at, rates),
+      between: [at - 3 * day, at + 3 * day] as [number, number],
+    })
+    const edge = (rates: [number, number]) => shift(at + 3 * day, rates)
+    const cases = [
+      // The decided shift, what the judge finds afterwards, one after the other, and whether the last one is still the same.
+      { decided: wide([0.9, 0.85]), found: [edge([0.9, 0.4])], isSame: false },
+      { decided: wide([0.9, 0.85]), found: [wide([0.9, 0.82]), wide([0.9, 0.79])], isSame: false },
+      { decided: wide([0.9, 0.85]), found: [wide([0.91, 0.81])], isSame: true },
+      { decided: wide([0.9, 0.6]), found: [edge([0.9, 0.52])], isSame: true },
+      { decided: wide([0.9, 0.6]), found: [edge([0.9, 0.48])], isSame: false },
+      { decided: wide([0.9, 0.6]), found: [edge([0.9, 0.8])], isSame: true },
+      { decided: wide([0.5, 0.55]), found: [edge([0.5, 0.9])], isSame: false },
+      { decided: wide([0.5, 0.55]), found: [edge([0.5, 0.58])], isSame: true },
+    ]
+    for (const { decided, found, isSame } of cases) {
+      const tenant = await service.tenant()
+      await judge(tenant, [decided])
+      const { id } = (await shiftsOf(tenant))[0] as ShiftDetailsBody
+      await aboutShift(tenant, id, { note: 'Expected.' }, { method: 'POST', end: '/dismiss' })
+      service.now += minute
+      for (const one of found) await judge(tenant, [one])
+      // Once more, as with the next vote.
+      await judge(tenant, found.slice(-1))
+      const news = await shiftsOf(tenant, `?found_since=${new Date(service.now).toISOString()}`)
+      const told = await service.store.notices.unexplainedFalls(tenant.organisation.id, service.now)
+      assert.deepEqual(
+        [(await getShift(tenant, id)).state, news.map(({ state }) => state), told.length],
+        isSame ? ['dismissed', [], 0] : ['withdrawn', ['open'], decided.rateAfter < decided.rateBefore ? 1 : 0],
+        JSON.stringify([decided, found]),
+      )
+    }
+  })
+
+  test('a prompt with the number that an imported one had before does not take over the triage of its shifts', async () => {
+    const tenant = await service.tenant()
+    const imported = await service.prompt(tenant.organisation, 'imported')
+    const { prompt } = tenant
+    const moved = shift(service.now - day)
+    // As in the database that it was exported from.
+    await judge({ prompt: { ...imported, id: prompt.id } }, [moved])
+    await queryRows(service.url, `update shifts set prompt_id = ${imported.id} where prompt_id = ${prompt.id}`)
+    await judge(tenant, [moved])
+    for (const [{ publicId }, owner] of [
+      [imported, 'ada@example.com'],
+      [prompt, 'grace@example.com'],
+    ] as const) {
+      const id = (await shiftsOf(tenant)).find((each) => each.prompt.id === publicId)?.id
+      const url = `/api/v1/prompts/${publicId}/shifts/${id}`
+      await service.app.inject({ method: 'PATCH', url, headers: tenant.headers, payload: { owner } })
+    }
+    const owners = (await shiftsOf(tenant)).map((each) => [each.prompt.id, each.owner])
+    assert.deepEqual(Object.fromEntries(owners), {
+      [imported.publicId]: 'ada@example.com',
+      [prompt.publicId]: 'grace@example.com',
+    })
   })
 
   test('two shifts where one was before have two IDs, and the nearest keeps the one that is known', async () => {

@@ -50,11 +50,12 @@ export interface StoredShift extends FoundShift {
 export type KnownShift = Pick<StoredShift, 'id' | 'at' | 'between' | 'rateBefore' | 'rateAfter' | 'foundAt'>
 
 /**
- * The ID of a shift that is first found at this time: the same in each process that judges the prompt. `place` tells it apart from another
- * one that was found there before, and has moved since.
+ * The ID of a shift that is first found at this time: the same in each process that judges the prompt. Of the public ID of the prompt,
+ * which an import keeps: with a number, a prompt that gets the old number of another one could take over its triage. `place` tells it apart
+ * from another one that was found there before, and has moved since.
  */
-export function shiftIdAt(promptId: number, at: Instant, place = 0): string {
-  return `shf_${hash('sha256', `${promptId} ${at} ${place}`).slice(0, 24)}`
+export function shiftIdAt(promptPublicId: string, at: Instant, place = 0): string {
+  return `shf_${hash('sha256', `${promptPublicId} ${at} ${place}`).slice(0, 24)}`
 }
 
 /** A shift that other prompts share. */
@@ -99,8 +100,8 @@ export type TriagedShift = ListedShift | 'closed' | null
 export interface ShiftStore {
   /** In the order of time. */
   ofPrompt(prompt: Prompt): Promise<StoredShift[]>
-  /** Those that people took care of and that the votes no longer show, the last first, up to 100. */
-  withdrawn(prompt: Prompt): Promise<KnownShift[]>
+  /** Those that people took care of, as they were then, whether or not the votes still show them: the last first, up to 100. */
+  decided(prompt: Prompt): Promise<KnownShift[]>
   /** Replaces all shifts of a prompt. One without an ID gets that of its time. */
   replace(prompt: Prompt, shifts: (Omit<StoredShift, 'id'> & { id?: string })[]): Promise<void>
   find(prompt: Prompt, id: string): Promise<ListedShift | null>

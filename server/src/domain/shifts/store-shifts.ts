@@ -3,7 +3,12 @@ import type { Instant } from '../time.ts'
 import { isShared } from './others.ts'
 import { type FoundShift, type KnownShift, type ShiftStore, type StoredShift, shiftIdAt } from './shift.ts'
 
-type ExplainingStore = Pick<ShiftStore, 'replace' | 'withdrawn' | 'countOthers' | 'countVoted' | 'toExplainAgain'>
+type ExplainingStore = Pick<ShiftStore, 'replace' | 'decided' | 'countOthers' | 'countVoted' | 'toExplainAgain'>
+
+// A shift that goes half as far again is another one, within these limits: many votes show a small shift, and more of them hardly move its
+// rate by 5 points. A large one shows in 100 votes, whose rate is uncertain by almost 10.
+const minFurther = 0.05
+const maxFurther = 0.1
 
 /**
  * Stores the shifts of a prompt, and which of them other prompts share. Returns them, and the other prompts, by ID, whose shifts may have
@@ -19,7 +24,7 @@ export async function storeShifts(
   if (found.length === 0 && before.length === 0) return { shifts: [], affected: [] }
   const ranges = found.map(({ between }) => between)
   const moved = await store.countOthers(prompt, ranges, now)
-  const named = namesOf(prompt, found, [...before, ...(await store.withdrawn(prompt))])
+  const named = namesOf(prompt, found, asDecided(before, await store.decided(prompt)))
   const shifts = await Promise.all(
     found.map(async (shift, i): Promise<StoredShift> => {
       const others = moved[i] as (typeof moved)[number]
@@ -41,9 +46,22 @@ export async function storeShifts(
   return { shifts, affected: await store.toExplainAgain(prompt, news) }
 }
 
+/**
+ * All known shifts, where they were found last, with the rates that people decided about: one that grows step by step is no longer the one
+ * that they dismissed.
+ */
+function asDecided(before: readonly StoredShift[], decided: readonly KnownShift[]): KnownShift[] {
+  const current = new Map(before.map((shift): [string, KnownShift] => [shift.id, shift]))
+  for (const shift of decided) {
+    const { at, between } = current.get(shift.id) ?? shift
+    current.set(shift.id, { ...shift, at, between })
+  }
+  return [...current.values()]
+}
+
 /** Each shift keeps its ID and when it was found. Of two that are the same as a known one, the nearest gets its ID. */
 function namesOf(
-  { id: promptId }: Prompt,
+  { publicId }: Prompt,
   found: readonly FoundShift[],
   known: readonly KnownShift[],
 ): { id: string; foundAt?: Instant }[] {
@@ -64,17 +82,23 @@ function namesOf(
     const foundAt = pairs.find((pair) => pair.place === place)?.each.foundAt
     let id = ids.get(place)
     for (let i = 0; id === undefined; i++) {
-      const free = shiftIdAt(promptId, shift.at, i)
+      const free = shiftIdAt(publicId, shift.at, i)
       if (!used.has(free)) id = free
     }
     return { id, ...(foundAt !== undefined && { foundAt }) }
   })
 }
 
-/** Whether it was known before: its time and its rates move a little with every vote. */
+/**
+ * Whether it was known before: its time and its rates move a little with every vote. One that goes clearly further is another one:
+ * otherwise a dismissed fall of 5 points would hide one of 50.
+ */
 function isSame(known: KnownShift, { between, rateBefore, rateAfter }: FoundShift): boolean {
   const overlaps = known.between[0] <= between[1] && known.between[1] >= between[0]
-  return overlaps && known.rateAfter < known.rateBefore === rateAfter < rateBefore
+  const isFall = rateAfter < rateBefore
+  if (!overlaps || known.rateAfter < known.rateBefore !== isFall) return false
+  const further = isFall ? known.rateAfter - rateAfter : rateAfter - known.rateAfter
+  return further <= Math.min(maxFurther, Math.max(minFurther, Math.abs(known.rateAfter - known.rateBefore) / 2))
 }
 
 // Rates and shares are stored in millionths.

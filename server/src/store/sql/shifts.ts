@@ -58,7 +58,7 @@ const hasCause: Record<ShiftCause, string> = {
   unexplained: `${hasNoChange} and s.shared_with is null`,
 }
 
-const maxWithdrawn = 100
+const maxDecided = 100
 // As for regressions: half of the way back, and at most ten points from where it was.
 const movedBack = `(select min(x.at) from shifts x where x.organisation_id = s.organisation_id and x.prompt_id = s.prompt_id and x.at > s.at
   and case when s.rate_after < s.rate_before then 2 * x.rate_after > s.rate_before + s.rate_after and x.rate_after > s.rate_before - 100000
@@ -152,13 +152,13 @@ export function sqlShifts(database: Database): ShiftStore {
   }
 
   return {
-    async ofPrompt({ organisationId, id }) {
+    async ofPrompt({ organisationId, id, publicId }) {
       const sql = `select ${columns} from shifts where organisation_id = ? and prompt_id = ? order by at`
-      return (await database.rows(sql, [organisationId, id])).map(toShift)
+      return (await database.rows(sql, [organisationId, id])).map((row) => toShift({ ...row, public_id: publicId }))
     },
 
-    async withdrawn({ organisationId, id }) {
-      const sql = `select ${knownColumns} from ${withdrawn} as s where organisation_id = ? and prompt_id = ? order by at desc limit ${maxWithdrawn}`
+    async decided({ organisationId, id }) {
+      const sql = `select ${knownColumns} from shift_triage where organisation_id = ? and prompt_id = ? order by at desc limit ${maxDecided}`
       return (await database.rows(sql, [organisationId, id])).map(toKnownShift)
     },
 
@@ -352,7 +352,7 @@ function fromShift(shift: Omit<StoredShift, 'id'> & { id?: string }): Record<str
 
 function toKnownShift(row: Row): KnownShift {
   return {
-    id: (row.shift_id as string | null) ?? shiftIdAt(row.prompt_id as number, row.at as number),
+    id: (row.shift_id as string | null) ?? shiftIdAt(row.public_id as string, row.at as number),
     at: row.at as number,
     between: rangeOf(row),
     rateBefore: fromMillionths(row.rate_before),
@@ -361,6 +361,7 @@ function toKnownShift(row: Row): KnownShift {
   }
 }
 
+/** A row without an ID needs the `public_id` of its prompt. */
 export function toShift(row: Row): StoredShift {
   return {
     ...toKnownShift(row),
