@@ -72,6 +72,15 @@ test('a deployment tells of its model: canaries by their share, the same commit 
     deployed(3, 'x', 'b', us),
   ]
   assert.deepEqual(changed(...inTurn), ['3 a b'])
+  for (const later of [0, 0.1]) {
+    const withForge = (events: ModelEvent[]) =>
+      events.flatMap((event) => {
+        const { at, commitSha, environment } = event
+        return [event, deployed(at + later, commitSha, null, { environment, forgeDeploymentId: `${environment} ${at}` })]
+      })
+    assert.deepEqual(changed(...withForge(inTurn)), ['3 a b'], `the forge reports ${later} ms later`)
+    assert.deepEqual(changed(...withForge([deployed(1, 'x', 'a'), deployed(2, 'y', 'b')])), ['2 a b'])
+  }
 })
 
 test('a change that several sources tell of is listed once, as the best of them tells it', () => {

@@ -9,7 +9,7 @@ export interface ModelEvent extends Omit<LineEvent, 'place'> {
 
 /**
  * The changes of the model that serves more than half of the production traffic, from deployments in order of time. One that names no
- * model says nothing about it: CI may name it for some deployments only, and forges never do.
+ * model says nothing about it: CI may name it for some deployments only, and forges, which report the same ones, never do.
  */
 export function modelChangesOfDeployments(events: readonly ModelEvent[]): ModelChange[] {
   const modelOf = new Map<string, string | null>()
@@ -17,8 +17,8 @@ export function modelChangesOfDeployments(events: readonly ModelEvent[]): ModelC
   const line = liveLine(
     events.map(({ commitSha, model, ...event }) => {
       const where = JSON.stringify([event.environment, commitSha])
-      // The same commit with another model is another version of what runs. One that ends need not repeat its model.
-      const known = event.state === 'inactive' && model === null ? lastOf.get(where) : undefined
+      // The same commit with another model is another version of what runs. The forge's report of one that CI named must not replace it.
+      const known = model === null ? lastOf.get(where) : undefined
       const sha = known ?? JSON.stringify([commitSha, model])
       if (event.state === 'success') lastOf.set(where, sha)
       if (known === undefined) modelOf.set(sha, model)
