@@ -108,6 +108,9 @@ function importCommand({ parents: [first, ...merged], message }: LineCommit, i: 
 }
 
 export interface FollowedHistory {
+  /** The folder of the mirror. */
+  path: string
+  shaOf(number: number): string
   /** Follows the default branch to this commit, as one sync does, and returns the commits that it went through, oldest first. */
   follow(tip: number): Promise<number[]>
 }
@@ -119,9 +122,12 @@ function followHistory(
 ): FollowedHistory {
   const numbers = new Map([...shas].map(([number, sha]) => [sha, number]))
   let recorded: string | null = null
+  const shaOf = (number: number) => shas.get(number) as string
   return {
+    path,
+    shaOf,
     async follow(number) {
-      const tip = shas.get(number) as string
+      const tip = shaOf(number)
       const repository = { forge, url, webUrl: null, tip: recorded } as Repository
       const pullRefs = lazyPullRefs({ ...localRemote, url: path }, forgeOf(forge).pullRefPattern)
       const places = lazyPlaces(repository)

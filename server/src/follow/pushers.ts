@@ -1,6 +1,6 @@
 import type { Edit } from '../domain/history/edit.ts'
 import { closestPusher, type Push, type Pusher } from '../domain/history/push.ts'
-import type { Instant } from '../domain/time.ts'
+import { createTurns, type Instant } from '../domain/time.ts'
 import { type AddedCommits, readAddedCommits } from '../git/added-commits.ts'
 import { fetchCommit, firstParentsSince, newestShas, resolveCommit } from '../git/mirror.ts'
 import { pushesTo } from './incoming-deliveries.ts'
@@ -54,7 +54,9 @@ async function closestPushers(
 ): Promise<Map<string, ReportedPusher>> {
   const pushers = new Map<string, ReportedPusher>()
   const readPush = createPushReader(run)
+  const takeTurns = createTurns()
   for (const push of pushes) {
+    await takeTurns()
     for (const { sha, pusher } of await readPush(push)) {
       const closest = isWanted(sha) ? closestPusher(pushers.get(sha) ?? null, pusher) : null
       if (closest !== null) pushers.set(sha, closest)

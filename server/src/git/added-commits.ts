@@ -48,6 +48,22 @@ export async function readAddedCommits(mirror: string, from: string | null, to: 
     from === null || Iterator.from(shas).some((sha) => commits.get(sha)?.parents.includes(from))
   if ((from !== to && !leadsToStart(commits.keys())) || (line.at(-1)?.parents[0] ?? from) !== from) return null
   const shas = [...commits.keys()]
+  let positions: ReadonlyMap<string, number> | undefined
+  const positionOf = (sha: string) => {
+    positions ??= positionsOf(commits, line)
+    return positions.get(sha)
+  }
+  const linePosition = (sha: string) => {
+    const position = positionOf(sha) ?? -1
+    return line[position]?.sha === sha ? position : null
+  }
+  let brought: ReadonlyMap<number | undefined, readonly number[]> | undefined
+  // What a commit of the default branch brought, as indexes of `shas`.
+  const broughtBy = (position: number) => {
+    brought ??= Map.groupBy(shas.keys(), (i) => positionOf(shas[i] as string))
+    return brought.get(position) ?? []
+  }
+  const startsLine = from === null || line.at(-1)?.parents[0] === from
   return {
     from,
     shas,
@@ -55,19 +71,21 @@ export async function readAddedCommits(mirror: string, from: string | null, to: 
     isLinear: line.length === shas.length,
     commit: (sha) => commits.get(sha),
     arrivals() {
-      const positions = new Map<string, number>()
-      // The oldest commit of the default branch that contains it brought it.
-      for (const [i, { sha }] of [...line.entries()].reverse()) {
-        for (const each of reachable(commits, sha, positions)) positions.set(each, i)
-      }
       const otherwise = from === null ? -1 : Number.POSITIVE_INFINITY
-      return { positionOf: (sha) => positions.get(sha) ?? otherwise }
+      return { positionOf: (sha) => positionOf(sha) ?? otherwise }
     },
     between(before, after) {
+      if (!commits.has(after) || (before !== from && !commits.has(before))) return null
+      const [newest, end] = [linePosition(after), before === from ? line.length : linePosition(before)]
+      // Pushes to the default branch mostly follow its line. A backlog of them would otherwise walk the whole history for each.
+      if (startsLine && newest !== null && end !== null) {
+        const found: number[] = []
+        for (let i = newest; i < end; i++) found.push(...broughtBy(i))
+        return found.sort((a, b) => a - b).map((i) => shas[i] as string)
+      }
       const older = reachable(commits, before)
       // Otherwise, commits older than `from` may not be part of `before`.
-      const isComplete = before === from || (older.size > 0 && leadsToStart(older))
-      if (!isComplete || !commits.has(after)) return null
+      if (before !== from && !leadsToStart(older)) return null
       const newer = reachable(commits, after)
       return shas.filter((sha) => newer.has(sha) && !older.has(sha))
     },
@@ -87,6 +105,15 @@ export function streamLine(
 
 function* firstParents(commits: ReadonlyMap<string, Commit>, start: string): Generator<Commit> {
   for (let commit = commits.get(start); commit; commit = commits.get(commit.parents[0] ?? '')) yield commit
+}
+
+/** For each commit, the oldest one of the default branch that contains it, which brought it. */
+function positionsOf(commits: ReadonlyMap<string, Commit>, line: readonly Commit[]): ReadonlyMap<string, number> {
+  const positions = new Map<string, number>()
+  for (const [i, { sha }] of [...line.entries()].reverse()) {
+    for (const each of reachable(commits, sha, positions)) positions.set(each, i)
+  }
+  return positions
 }
 
 /** The commit and its ancestors, as far as they are among these and not behind one of `known`. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { GitRepository } from '../../../testing/git-repository.ts'
+import { LineHistory } from '../../../testing/line-history.ts'
 import { readAddedCommits } from '../../src/git/added-commits.ts'
 import { readArrivals } from '../../src/git/arrivals.ts'
 
@@ -53,7 +54,14 @@ describe('The commits that a push added', () => {
       for (const after of shas) {
         const found: string[] | null = added.between(before, after)
         if (found === null) unknown++
-        else assert.deepEqual(new Set(found), new Set(list(after, `^${before}`)), `${before}..${after}`)
+        else {
+          assert.deepEqual(new Set(found), new Set(list(after, `^${before}`)), `${before}..${after}`)
+          assert.deepEqual(
+            found,
+            shas.filter((sha) => found.includes(sha)),
+            'newest first',
+          )
+        }
       }
     }
     // The root and the old branch, which do not contain the commit that was recorded.
@@ -76,6 +84,28 @@ describe('The commits that a push added', () => {
       const expected = await readArrivals(git.remote, { from, to: tip }, new Set(shas))
       for (const sha of [...shas, 'f'.repeat(40)]) assert.equal(found?.positionOf(sha), expected.positionOf(sha))
     }
+  })
+
+  test('of each push of a backlog are found without another walk through the history', async () => {
+    const history = new LineHistory()
+    let last = history.commit('Root')
+    for (let i = 1; i < 1_000; i++) last = history.mergedPull(i, last)
+    const { path, shaOf } = history.write()
+    const all = await readAddedCommits(path, null, shaOf(last))
+    assert.ok(all !== null)
+    const timeFor = (work: () => void) => {
+      const before = process.cpuUsage()
+      work()
+      const { user, system } = process.cpuUsage(before)
+      return user + system
+    }
+    const walk = timeFor(() => all.arrivals().positionOf(shaOf(last)))
+    const pushes = timeFor(() => {
+      for (const [i, { sha }] of all.line.slice(1).entries()) {
+        assert.equal(all.between(sha, all.line[i]?.sha ?? '')?.length, 2)
+      }
+    })
+    assert.ok(pushes < 20 * walk, `${pushes} µs for 999 pushes, ${walk} µs for one walk`)
   })
 
   test('are unknown if the branch no longer contains the recorded commit, or never did', async () => {
