@@ -133,12 +133,20 @@ export async function syncWithLease(context: SyncContext, lease: Lease, onCommit
 
 const otherProcessTimeoutMs = 60_000
 const leaseRetryIntervalMs = 100
+const syncTimeoutMs = 30 * 60_000
 
-/** Syncs until no delivery is left. Waits for up to 60 s in all while another process holds the lease. */
-export async function syncUntilDone(context: SyncContext, id: number): Promise<void> {
+/**
+ * Syncs until no delivery is left. Waits for up to 60 s in all while another process holds the lease. Starts no sync after 30 minutes,
+ * because deliveries may arrive faster than they are processed.
+ */
+export async function syncUntilDone(context: SyncContext, id: number, timeoutMs = syncTimeoutMs): Promise<void> {
+  const startedAt = performance.now()
   for (let waitedMs = 0; waitedMs < otherProcessTimeoutMs; ) {
     const synced = await syncOnce(context, id)
     if (synced !== null && !synced.more) return
+    if (performance.now() - startedAt >= timeoutMs) {
+      throw new Error('Deliveries are left after 30 minutes of syncing. Sync the repository again')
+    }
     // Only waiting counts: on a busy machine, the syncs of this process may take longer.
     if (synced === null) await pause(leaseRetryIntervalMs)
     waitedMs += synced === null ? leaseRetryIntervalMs : 0

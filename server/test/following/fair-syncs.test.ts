@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { onTestEnd } from '../../../testing/cleanup.ts'
-import { type Engine, onEachEngine } from '../../../testing/engines.ts'
+import { type Engine, onEachEngine, onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
@@ -11,7 +11,7 @@ import { TestService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { generateHookId, type Repository } from '../../src/domain/repositories/repository.ts'
 import { hour } from '../../src/domain/time.ts'
-import { startWorker, syncOnce } from '../../src/follow/worker.ts'
+import { startWorker, syncOnce, syncUntilDone } from '../../src/follow/worker.ts'
 import { newPush } from './push-delivery.ts'
 
 async function openService(engine: Engine): Promise<TestService> {
@@ -65,6 +65,17 @@ onEachEngine('Syncs of several organisations', (engine) => {
     const due = await service.store.repositories.due(service.now)
     assert.equal(due.length, 100)
     assert.deepEqual(due[1], { id, organisationId: quiet })
+  })
+})
+
+onOneEngine('Waiting for a sync', (engine) => {
+  test('ends after a time, even if deliveries arrive faster than they are processed', async () => {
+    const service = await openService(engine)
+    const s = await connectedScenario(service)
+    for (let i = 0; i <= 100; i++) assert.equal(await s.send(s.forge.ping()), 202)
+    const syncFor = (timeoutMs: number) => syncUntilDone(service.syncContext, s.repository.id, timeoutMs)
+    await assert.rejects(syncFor(0), /Sync the repository again$/)
+    await syncFor(0)
   })
 })
 
