@@ -92,7 +92,8 @@ onOneEngine('The impact in segments', (engine) => {
       const votes = (from: number) =>
         Array.from({ length: 1_500 }, (_, i): Sent => {
           const at = from + (i * 9 * day) / 1_500
-          const metadata = { 'gen_ai.request.model': at < switched ? 'large-1' : 'large-2' }
+          const model = at < switched ? 'large-1' : 'large-2'
+          const metadata = { model, 'gen_ai.request.model': model }
           return { value: valueBy(random, at < (culprit === 'model' ? switched : change) ? 0.85 : 0.7), metadata }
         })
       const tenant = await promptWithChange(...keys)
@@ -106,7 +107,7 @@ onOneEngine('The impact in segments', (engine) => {
       return (await service.app.inject({ url: `${path}/timeline?model_changes=true`, headers })).json().model_changes
     }
     const named = { action: 'model_changed', old_model: 'large-1', new_model: 'large-2' }
-    const [guilty, acquitted] = [await planted('prompt', key), await planted('model', key)]
+    const [guilty, acquitted] = [await planted('prompt', key), await planted('model', 'model', key)]
     assert.equal((await impactOf(guilty)).verdict, 'worse')
     const { verdict, explanation } = await impactOf(acquitted)
     assert.equal(verdict, 'unexplained')

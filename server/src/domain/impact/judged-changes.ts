@@ -156,8 +156,10 @@ async function judgeDifferences(
   for (const [at, { i, history, before, after }] of differing.entries()) {
     const segments = audiences[at] ?? []
     const sharedWith = sharedAt(shared.get(history.prompt.id) ?? [], history, after)
-    const ofVotes = segments.flatMap(({ models = [] }) => models)
-    const ofModel = joinModelChanges(...(models.get(history) ?? []), ofVotes).filter(({ at }) => at >= liveFrom(before))
+    // A list of each key: votes that name the model twice tell of the same change.
+    const ofVotes = segments.map(({ models = [] }) => models)
+    const known = joinModelChanges(...(models.get(history) ?? []), ...ofVotes)
+    const ofModel = known.filter(({ at }) => at >= liveFrom(before))
     if (segments.length > 0 || sharedWith > 0 || ofModel.length > 0) {
       const circumstances = { segments, sharedWith, models: ofModel, liveFrom: liveFrom(after) }
       judgements[i] = judge({ ...(findings[i] as Findings), ...circumstances })

@@ -80,8 +80,9 @@ async function modelChangesFrom(
 ): Promise<ModelChange[]> {
   const known = await modelChangesOfPrompt(stores, history)
   if (!withMetadata) return joinModelChanges(...known)
-  const named = judged.flatMap(({ reason }) => (reason?.kind === 'model' ? [reason.change] : []))
-  return joinModelChanges(...known, named, await modelChangesOfNewestVotes(stores, history))
+  // Two changes can be acquitted by the same one.
+  const named = judged.flatMap(({ reason }) => (reason?.kind === 'model' ? [[reason.change]] : []))
+  return joinModelChanges(...known, ...named, ...(await modelChangesOfNewestVotes(stores, history)))
 }
 
 /**
