@@ -76,7 +76,10 @@ test('a deployment tells of its model: canaries by their share, the same commit 
     const withForge = (events: ModelEvent[]) =>
       events.flatMap((event) => {
         const { at, commitSha, environment } = event
-        return [event, deployed(at + later, commitSha, null, { environment, forgeDeploymentId: `${environment} ${at}` })]
+        return [
+          event,
+          deployed(at + later, commitSha, null, { environment, forgeDeploymentId: `${environment} ${at}` }),
+        ]
       })
     assert.deepEqual(changed(...withForge(inTurn)), ['3 a b'], `the forge reports ${later} ms later`)
     assert.deepEqual(changed(...withForge([deployed(1, 'x', 'a'), deployed(2, 'y', 'b')])), ['2 a b'])
