@@ -107,7 +107,7 @@ onOneEngine('The impact in segments', (engine) => {
       return (await service.app.inject({ url: `${path}/timeline?model_changes=true`, headers })).json().model_changes
     }
     const named = { action: 'model_changed', old_model: 'large-1', new_model: 'large-2' }
-    const [guilty, acquitted] = [await planted('prompt', key), await planted('model', 'model', key)]
+    const [guilty, acquitted] = [await planted('prompt', 'model', key), await planted('model', key)]
     assert.equal((await impactOf(guilty)).verdict, 'worse')
     const { verdict, explanation } = await impactOf(acquitted)
     assert.equal(verdict, 'unexplained')
