@@ -11,6 +11,8 @@ import { createChangedPrompt, dayMs } from './support/changed-prompt.ts'
 import { eventuallyHasFocus, tabTo } from './support/keyboard.ts'
 import { rowWith } from './support/table-row.ts'
 
+// Slow: opens regressions from votes, and each page in a real browser.
+
 inBrowser('The page of a regression', (suite) => {
   const { service } = suite
 

@@ -10,6 +10,8 @@ import { eventuallyHasFocus, tabTo } from './support/keyboard.ts'
 import { rowWith } from './support/table-row.ts'
 import { deliver, judge, startTrial, vote } from './support/trial.ts'
 
+// Slow: follows whole trials in a real browser.
+
 const worse = { control: 0.85, candidate: 0.4 }
 const better = { control: 0.4, candidate: 0.9 }
 const same = { control: 0.8, candidate: 0.8 }

@@ -106,7 +106,7 @@ describe('The demo', () => {
   test('the demo says what it does while it prepares', () => {
     assert.match(
       demo.output().stderr,
-      /^Creating a git repository .+…\nRecording [\d,]+ signals…\nJudging the changes…\n/,
+      /^Preparing the demo, .+…\nCreating a git repository .+…\nRecording [\d,]+ signals…\nJudging the changes…\n/,
     )
   })
 

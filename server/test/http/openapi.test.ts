@@ -43,6 +43,8 @@ import { scriptPaths } from '../../src/http/docs/routes.ts'
 import { mcpPath } from '../../src/http/mcp/path.ts'
 import { otlpPaths } from '../../src/http/otlp/path.ts'
 
+// Slow: prepares and sends a request for each operation.
+
 const root = new URL('../../../', import.meta.url)
 
 // The console is not part of the API.
