@@ -1,5 +1,6 @@
 import { Search } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
+import { useDraft } from '../ui/draft.ts'
 
 const typingDelayMs = 250
 
@@ -11,8 +12,7 @@ interface Props {
 }
 
 export function SearchField({ query, onSearch, label = 'Search prompts', placeholder = 'Name or path' }: Props) {
-  const [text, setText] = useState(query)
-  useEffect(() => setText(query), [query])
+  const [text, setText] = useDraft(query)
   useEffect(() => {
     if (text === query) return
     const timer = setTimeout(() => onSearch(text), typingDelayMs)

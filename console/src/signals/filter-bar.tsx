@@ -2,6 +2,7 @@ import type { SignalFilter } from '@promptledger/client'
 import { MessageSquare, Plus } from 'lucide-react'
 import { type FormEvent, useCallback, useEffect, useId, useRef, useState } from 'react'
 import { Button } from '../ui/button.tsx'
+import { useDraft } from '../ui/draft.ts'
 import { useIsPhone } from '../ui/media-query.ts'
 import { ToggleGroup } from '../ui/toggle-group.tsx'
 import type { SetParams } from '../url-params.ts'
@@ -102,9 +103,8 @@ const typingDelayMs = 400
 /** A filter on text, applied shortly after the last key, or at once with Enter. */
 function TextFilter({ label, placeholder, text: current, onType, onSubmit }: TextFilterProps) {
   const id = useId()
-  const [text, setText] = useState(current)
+  const [text, setText] = useDraft(current)
   const before = useRef(current)
-  useEffect(() => setText(current), [current])
   useEffect(() => {
     if (text === current) return
     const timer = setTimeout(() => onType(text), typingDelayMs)

@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
+import { useDraft } from './draft.ts'
 
 interface Props {
   id?: string
@@ -17,9 +18,8 @@ interface Props {
  * on a page that writes its dates otherwise.
  */
 export function IsoInput({ id, value, form, isValid, onChange }: Props) {
-  const [text, setText] = useState(value)
+  const [text, setText] = useDraft(value)
   const [isLeft, setIsLeft] = useState(false)
-  useEffect(() => setText(value), [value])
   const isWrong = isLeft && text !== '' && !isValid(text)
   function take(next: string) {
     if (next !== value && (next === '' || isValid(next))) onChange(next)
