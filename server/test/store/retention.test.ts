@@ -17,6 +17,7 @@ import { eraseSignals, metadataQuery } from '../../src/domain/signals/erasure.ts
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
 import type { NewSignal, SignalFilter, SignalValue, StoredSignal } from '../../src/domain/signals/signal.ts'
 import { day, hour, hourStart, monthStart } from '../../src/domain/time.ts'
+import { advisoryLockId } from '../../src/store/postgres/connection.ts'
 import { partitionName } from '../../src/store/postgres/partitions.ts'
 
 const retentionDays = 30
@@ -273,6 +274,26 @@ onPostgres('Retention', () => {
     await importByAnother()
     assert.equal(await rowCount(service.url, `pg_inherits where inhrelid = '${table}'::regclass`), 1)
     assert.equal(await rowCount(service.url, table), 1)
+  })
+
+  test('a month is not removed while another process creates months, which could end in a deadlock', {
+    skip,
+  }, async () => {
+    const service = await openService(postgres)
+    const tenant = await service.tenant()
+    const { now, store } = service
+    await store.signals.import(inBatches([signalAt(tenant, now - 100 * day)]))
+    const table = partitionName(monthStart(now - 100 * day))
+    const creator = new pg.Client({ connectionString: service.url })
+    await creator.connect()
+    onTestEnd(() => creator.end())
+    await creator.query(`select pg_advisory_lock(${advisoryLockId})`)
+    const removing = removeOldSignals(store.signals, retentionDays, now)
+    await eventually(async () => assert.equal(await lockWaiters(service.url), 1))
+    assert.equal(await rowCount(service.url, `pg_inherits where inhrelid = '${table}'::regclass`), 1)
+    await creator.query(`select pg_advisory_unlock(${advisoryLockId})`)
+    await removing
+    assert.equal(await rowCount(service.url, `pg_class where relname = '${table}'`), 0)
   })
 
   test('a reader of an old month delays its removal, but neither writers nor other readers', { skip }, async () => {

@@ -3,6 +3,7 @@ import type { RetentionStore } from '../../domain/signals/retention.ts'
 import { monthStart } from '../../domain/time.ts'
 import { removeKeysOfRemovedSignals } from '../sql/idempotency-window.ts'
 import { removalBatchSize, removeSubjectsBatch, retainSince, sqlRetainedSince } from '../sql/retention.ts'
+import { advisoryLockId } from './connection.ts'
 import type { PostgresDatabase } from './database.ts'
 import { limitLockWaits } from './distributed-lock-timeout.ts'
 import { partitionName } from './partitions.ts'
@@ -36,6 +37,8 @@ export function postgresRetention(database: PostgresDatabase): RetentionStore {
     await database.onOwnConnection(async (client) => {
       if (database.isDistributed) return dropOnWorkers(client, name)
       await client.query(`set lock_timeout = '${lockTimeout}'`)
+      // Without it, an import that creates the same month again could end in a deadlock. Closing the connection releases it.
+      await client.query(`select pg_advisory_lock(${advisoryLockId})`)
       // Dropping an attached partition would make everyone wait for the longest-running reader of any month.
       if (detachPending !== null) {
         const how = detachPending ? 'finalize' : 'concurrently'
