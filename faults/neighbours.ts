@@ -100,13 +100,13 @@ async function attackAll(site: Site, chosen: Attack[], phases: Phase[]): Promise
   const idleMs = site.seconds * idleShare * 1_000
   await pause(warmUpMs)
   phases.push(idle)
-  for (const { name, isLoad, maxMs, prepare } of chosen) {
+  for (const { name, isLoad, maxMs, maxMb, prepare } of chosen) {
     const attack = await prepare(site)
     if (isLoad) idle.spans.push((await timed(() => pause(idleMs, ''))).span)
     const { span, result } = await timed(attack).catch((error) => {
       throw new Error(`${name}: ${error.message}`, { cause: error })
     })
-    phases.push({ name, isLoad, maxMs, spans: [span], result })
+    phases.push({ name, isLoad, maxMs, maxMb, spans: [span], result })
   }
 }
 
@@ -127,10 +127,10 @@ function checkAll(phases: Phase[], figures: Figures[], isShort: boolean): void {
   const [idle] = figures as [Figures]
   const factor = isShort ? shortFactor : 1
   const slowest = (baseline: number) => maxSlowdown * Math.max(baseline, minBaselineMs)
-  const problems = phases.flatMap(({ name, isLoad, maxMs }, i) => {
+  const problems = phases.flatMap(({ name, isLoad, maxMs, maxMb = maxMemoryMb }, i) => {
     const { peakMb, healthMs, recordingP99, readingP99 } = figures[i] as Figures
     return [
-      peakMb > maxMemoryMb && `${peakMb} MB of memory`,
+      peakMb > maxMb && `${peakMb} MB of memory`,
       healthMs > maxHealthMs * factor && `/healthz took ${healthMs} ms`,
       isLoad && recordingP99 > (maxMs ?? slowest(idle.recordingP99)) * factor && `p99 of recording ${recordingP99} ms`,
       isLoad && readingP99 > (maxMs ?? slowest(idle.readingP99)) * factor && `p99 of reading ${readingP99} ms`,

@@ -27,6 +27,8 @@ export interface Attack {
   isLoad: boolean
   /** How long the others may wait, in milliseconds, instead of a multiple of the time without an attack. */
   maxMs?: number
+  /** How much memory all processes may have, in megabytes, instead of what is allowed otherwise. */
+  maxMb?: number
   /**
    * Prepares the attack, which is not measured, and returns a function that carries it out. That function throws unless
    * the service responds as it should, and otherwise says what it observed.

@@ -14,6 +14,8 @@ const syncTimeoutMs = 120_000
 export const pullRefs: Attack = {
   name: 'git: many pull requests on one commit',
   isLoad: true,
+  // Git itself takes 168 MB to list 500,000 refs.
+  maxMb: 430,
   async prepare(site) {
     const count = site.isShort ? 50_000 : 500_000
     const hostile = createRemote(site)

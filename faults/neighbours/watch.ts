@@ -22,6 +22,7 @@ export interface Phase {
   name: string
   isLoad: boolean
   maxMs?: number | undefined
+  maxMb?: number | undefined
   spans: Span[]
   /** What the attack itself observed. */
   result: string

@@ -10,6 +10,7 @@ import {
   type Lane,
   lightWeight,
 } from '../../src/http/admission/fair-queue.ts'
+import { createTurns } from '../../src/http/admission/turns.ts'
 
 describe('The fair queue', () => {
   /** Enters requests and notes when they start. */
@@ -105,6 +106,36 @@ describe('The fair queue', () => {
     isDone = true
     // An organisation rests for as long as its request has blocked the others.
     assert.ok(turns > 10, `${turns} turns of the event loop`)
+  })
+
+  test('an organisation rests for as long as all its large responses together cost, and others go on', async () => {
+    const { queue, started, enter } = start(heavyWeight * 4)
+    const [resting, other] = [createLane(), createLane()]
+    const startedAt = performance.now()
+    for (let i = 0; i < 3; i++) queue.rest(resting, 20)
+    enter('resting', resting, 1, heavyWeight)
+    enter('other', other, 2, heavyWeight)
+    await eventually(() => assert.deepEqual(started, ['other', 'resting']), { intervalMs: 1 })
+    const ms = performance.now() - startedAt
+    assert.ok(ms >= 59, `it started after ${ms} ms`)
+  })
+
+  test('large pieces of work have a turn of the event loop each, and rest in between if they ask for it', async () => {
+    const takeTurn = createTurns()
+    let turns = 0
+    const count = () => {
+      turns++
+      counting = setImmediate(count)
+    }
+    let counting = setImmediate(count)
+    const seen: number[] = []
+    await Promise.all(Array.from({ length: 5 }, () => takeTurn().then(() => seen.push(turns))))
+    clearImmediate(counting)
+    assert.equal(new Set(seen).size, 5, `turns ${seen}`)
+    const startedAt = performance.now()
+    await Promise.all([takeTurn(20), takeTurn(20)])
+    const ms = performance.now() - startedAt
+    assert.ok(ms >= 39, `two took ${ms} ms`)
   })
 
   test('everything that waits starts in the end, whatever the weights', async () => {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { before, describe, test } from 'node:test'
 import { sqlite } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { type Tenant, TestService } from '../../../testing/service.ts'
 import { openSocket } from '../../../testing/socket.ts'
+import { keepUnparsed, limitPipelining } from '../../src/http/admission/pipelining.ts'
 
 describe('Requests that a client sends before it gets the response to the one before', () => {
   const service = new TestService()
@@ -27,8 +28,8 @@ describe('Requests that a client sends before it gets the response to the one be
   let [unanswered, highest, handled] = [0, 0, 0]
 
   /** Sends all bytes at once and resolves when the client has read this many responses. */
-  async function exchange(bytes: string, count: number): Promise<string> {
-    const socket = await openSocket(port)
+  async function exchange(bytes: string, count: number, to = port): Promise<string> {
+    const socket = await openSocket(to)
     let received = ''
     socket.on('data', (chunk) => {
       received += chunk
@@ -71,6 +72,25 @@ describe('Requests that a client sends before it gets the response to the one be
       assert.equal(highest, 2)
     })
   }
+
+  test('clients that send ahead leave half of the time to others', async (t) => {
+    const [count, blockedMs] = [20, 3]
+    const block = (_request: unknown, response: ServerResponse) => {
+      const end = performance.now() + blockedMs
+      while (performance.now() < end);
+      response.end()
+    }
+    const server = createServer(block)
+    limitPipelining(server)
+    server.on('clientError', keepUnparsed)
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => server.close())
+    const start = performance.now()
+    const head = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+    await exchange(head.repeat(count), count, (server.address() as AddressInfo).port)
+    const ms = performance.now() - start
+    assert.ok(ms >= count * blockedMs + (count - 2) * 2, `${count} requests took ${ms} ms`)
+  })
 
   test('requests that arrive in many small pieces are answered like those that arrive at once', async () => {
     const socket = await openSocket(port)

@@ -168,7 +168,8 @@ onEachEngine('Share links', (engine) => {
   })
 
   test('addresses of authors are left out, and texts that look like them are not', async () => {
-    const text = '{"email":"ada@example.com"}'
+    // So long that the response is sent as bytes.
+    const text = `{"email":"ada@example.com"} ${'x'.repeat(20_000)}`
     const s = await connectedScenario(service, {
       prepare: (git) => {
         git.commit('Start\n\nCo-authored-by: Bob <bob@example.com>', { 'prompts/p.md': text })

@@ -83,6 +83,16 @@ onOneEngine('Webhook bodies', (engine) => {
     assert.equal(await scenario.send(scenario.forge.ping()), 202)
   })
 
+  test('a body that arrives at once is received in pieces, and others have the time between them', async (t) => {
+    const scenario = await connectedScenario(service)
+    const start = performance.now()
+    const socket = await startUpload(t, scenario, 10 * megabyte, 'x'.repeat(10 * megabyte))
+    const [response] = await once(socket, 'data')
+    const ms = performance.now() - start
+    assert.match(String(response), /^HTTP\/1\.1 4/)
+    assert.ok(ms >= 9 * 4, `10 MB took ${ms} ms`)
+  })
+
   test('a signed body of 12 MB is stored, with a length or without, and one of 26 MB is rejected', async () => {
     const scenario = await connectedScenario(service)
     const url = `http://127.0.0.1:${port()}/webhooks/${scenario.repository.hookId}`

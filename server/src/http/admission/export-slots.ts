@@ -1,10 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { UnavailableError } from '../../domain/errors.ts'
 import { onResponseEnd } from './connection.ts'
 import type { Visit } from './decision.ts'
 import type { LoadShedder } from './load-shedder.ts'
 import type { Caller } from './occupancy.ts'
+import { createTurns } from './turns.ts'
 
 // An export holds up to a few megabytes for as long as its client takes to read it.
 const maxExportsPerKey = 4
@@ -20,7 +20,7 @@ const tooManyExports = new UnavailableError(
 export interface ExportSlots {
   /** Makes the response an export, until it has been read. Throws if too many are running. */
   takeSlot(request: FastifyRequest, reply: FastifyReply): void
-  /** Makes the batches of all exports take turns. */
+  /** Makes the batches of exports take turns. */
   inTurns: ReturnType<typeof createExportTurns>
 }
 
@@ -46,14 +46,29 @@ export function createExportSlots(loadShedder: LoadShedder): ExportSlots {
   }
 }
 
-/** Reads one batch per turn of the event loop, of all exports together. Otherwise large exports would slow down everyone. */
-function createExportTurns(): <T>(batches: AsyncIterable<T>) => AsyncGenerator<T> {
-  let lastTurn: Promise<void> = Promise.resolve()
-  return async function* (batches) {
-    for await (const batch of batches) {
-      yield batch
-      lastTurn = lastTurn.then(() => nextTurn())
-      await lastTurn
+// Most of the time that a batch takes longer is that of a client that does not read.
+const maxRestMs = 25
+
+/**
+ * Reads one batch per turn of the event loop, of all exports together, and rests for as long as the last one took. Of each organisation one
+ * is read at a time. Otherwise large exports would slow down everyone, here and in the database.
+ */
+function createExportTurns(): <T>(request: FastifyRequest, batches: AsyncGenerator<T>) => AsyncGenerator<T> {
+  const nextTurn = createTurns()
+  return async function* (request, batches) {
+    const { organisation } = (request.visit as Visit).caller as Caller
+    try {
+      for (;;) {
+        const reading = organisation.exportRead.then(() => batches.next())
+        organisation.exportRead = reading.catch(() => {})
+        const { done, value } = await reading
+        if (done) return
+        const start = performance.now()
+        yield value
+        await nextTurn(Math.min(performance.now() - start, maxRestMs))
+      }
+    } finally {
+      await batches.return(undefined)
     }
   }
 }

@@ -9,6 +9,7 @@ export interface Lane {
   waiting: Map<number, Waiting[]>
   /** After a request that blocked the event loop for long, so that the others catch up. */
   isResting: boolean
+  restsUntil: number
   /** The size of its large responses that clients have not read yet. */
   unreadBytes: number
   unreadBytesByKey: Map<number, number>
@@ -33,6 +34,8 @@ export interface FairQueue {
   /** Starts a request now, which returns undefined, or resolves when its turn has come. */
   enter(lane: Lane, keyId: number, weight: number): Promise<void> | undefined
   leave(lane: Lane, weight: number): void
+  /** Starts no request of the lane for so long, and after what it rests already. */
+  rest(lane: Lane, ms: number): void
   /** Counts a large response until `removeUnread`. */
   addUnread(lane: Lane, keyId: number, bytes: number, socket: Socket): void
   removeUnread(lane: Lane, keyId: number, bytes: number, socket: Socket): void
@@ -62,6 +65,7 @@ export function createLane(): Lane {
     running: 0,
     waiting: new Map(),
     isResting: false,
+    restsUntil: 0,
     unreadBytes: 0,
     unreadBytesByKey: new Map(),
     readers: new Set(),
@@ -124,13 +128,21 @@ export function createFairQueue(maxRunning: number): FairQueue {
   }
 
   function rest(lane: Lane, ms: number): void {
+    lane.restsUntil = Math.max(lane.restsUntil, performance.now()) + ms
+    if (lane.isResting) return
     lane.isResting = true
     contended.delete(lane)
-    setTimeout(() => {
+    const goOn = () => {
+      const leftMs = lane.restsUntil - performance.now()
+      if (leftMs >= 1) {
+        setTimeout(goOn, leftMs)
+        return
+      }
       lane.isResting = false
       if (lane.waiting.size > 0) contended.add(lane)
       wake()
-    }, ms)
+    }
+    setTimeout(goOn, ms)
   }
 
   function takeNext(): Waiting | null {
@@ -177,6 +189,7 @@ export function createFairQueue(maxRunning: number): FairQueue {
       lane.running -= weight
       if (lane.waiting.size > 0) wake()
     },
+    rest,
     addUnread(lane, keyId, bytes, socket) {
       countUnread(lane, keyId, bytes)
       lane.readers.add(socket)

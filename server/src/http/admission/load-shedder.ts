@@ -15,6 +15,7 @@ import { callerError, createDecision, type Reason, reasons, type Visit } from '.
 import { createFairQueue, heavyWeight, type Lane, lightWeight, unreadTimeoutMs } from './fair-queue.ts'
 import { type Caller, createCallers, type Occupancy, occupy, type RequestKind, vacate } from './occupancy.ts'
 import { isClosedByClient } from './pipelining.ts'
+import { createTurns } from './turns.ts'
 
 export type { Visit } from './decision.ts'
 
@@ -68,8 +69,11 @@ interface SharedResponse {
 
 // The kernel takes over smaller responses, whether the client reads or not.
 const smallResponseBytes = 16 * 1024
-// A text takes up to four times its length until it is sent, which bytes do not.
-const bytesOfTextPerByte = 4
+// Bytes that come from a cache take memory anyway.
+const bytesPerCachedByte = 1 / 4
+// Making and sending more than this takes several milliseconds, in proportion to its size.
+const slowResponseBytes = 256 * 1024
+const slowBytesPerMs = 100 * 1024
 const logEveryMs = 10_000
 
 export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Logger): LoadShedder {
@@ -79,6 +83,7 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
   const callerOf = createCallers()
   const rejected = Object.fromEntries(reasons.map((reason) => [reason, 0])) as Record<Reason, number>
   const shared = new Map<Buffer, SharedResponse>()
+  const slowTurn = createTurns()
   let suppressed = 0
   let lastLoggedAt = Number.NEGATIVE_INFINITY
 
@@ -135,6 +140,7 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
     { raw: request, server }: FastifyRequest,
     response: ServerResponse,
     payload: unknown,
+    isShared: boolean,
   ): void {
     visit.isResponding = true
     leave(visit)
@@ -143,12 +149,13 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
       release(visit)
       return
     }
-    if (largeSize(payload) === 0) {
+    if (!Buffer.isBuffer(payload) || payload.length <= smallResponseBytes) {
       onResponseEnd(request, response, () => release(visit))
       return
     }
+    if (!isShared && payload.length > slowResponseBytes) queue.rest(laneOf(visit), payload.length / slowBytesPerMs)
     const { socket } = request
-    const removeUnread = addUnread(visit, payload as string | Buffer, socket)
+    const removeUnread = addUnread(visit, payload, isShared, socket)
     onResponseEnd(request, response, () => {
       removeUnread()
       release(visit)
@@ -159,17 +166,17 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
   }
 
   /** Counts a large response until the returned function is called. Bytes that several clients are being sent count once. */
-  function addUnread(visit: Visit, payload: string | Buffer, socket: Socket): () => void {
-    const size = largeSize(payload)
+  function addUnread(visit: Visit, payload: Buffer, isShared: boolean, socket: Socket): () => void {
+    const size = payload.length * (isShared ? bytesPerCachedByte : 1)
     const own = { lane: laneOf(visit), keyId: (visit.caller as Caller).keyId, readers: 0 }
-    const response = typeof payload === 'string' ? own : (shared.get(payload) ?? own)
-    if (typeof payload !== 'string') shared.set(payload, response)
+    const response = shared.get(payload) ?? own
+    shared.set(payload, response)
     const { lane, keyId } = response
     queue.addUnread(lane, keyId, response.readers === 0 ? size : 0, socket)
     response.readers++
     return () => {
       response.readers--
-      if (response.readers === 0 && typeof payload !== 'string') shared.delete(payload)
+      if (response.readers === 0) shared.delete(payload)
       queue.removeUnread(lane, keyId, response.readers === 0 ? size : 0, socket)
     }
   }
@@ -204,9 +211,17 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
       // onSend runs for every request, also after a disconnect. Node's response events do not.
       app.addHook('onSend', (request, reply, payload, done) => {
         const { visit } = request
-        if (visit !== null && !visit.isResponding) respond(visit, request, reply.raw, payload)
-        drainBody(request, reply)
-        done(null, payload)
+        const isText = typeof payload === 'string'
+        const send = () => {
+          // Node would measure a long text, copy it when it sends it, and keep both until the client has read it.
+          const sent = isText && payload.length > smallResponseBytes ? Buffer.from(payload) : payload
+          if (visit !== null && !visit.isResponding) respond(visit, request, reply.raw, sent, !isText)
+          drainBody(request, reply)
+          done(null, sent)
+        }
+        const isSlow = (isText || Buffer.isBuffer(payload)) && payload.length > slowResponseBytes
+        if (isSlow) void slowTurn().then(send)
+        else send()
       })
     },
 
@@ -308,13 +323,6 @@ function kindOf({ method, routeOptions: { url = '' } }: FastifyRequest): Request
   if (url.startsWith('/webhooks/')) return 'webhooks'
   // All tools of agents read.
   return url.startsWith(mcpPath) ? 'reads' : 'writes'
-}
-
-/** The size of a response that takes memory until the client has read it; 0 if it is small or a stream. */
-function largeSize(payload: unknown): number {
-  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return 0
-  if (payload.length <= smallResponseBytes) return 0
-  return typeof payload === 'string' ? Buffer.byteLength(payload) : payload.length / bytesOfTextPerByte
 }
 
 /** The client never sees it, but the request has to end. */

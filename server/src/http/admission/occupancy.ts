@@ -56,6 +56,8 @@ export interface Caller {
 export interface Tenant {
   used: Occupancy
   exports: number
+  /** Settles when no export reads from the database. */
+  exportRead: Promise<unknown>
   reads: Lane
   writes: Lane
 }
@@ -68,7 +70,8 @@ export function createCallers(): (access: Access) => Caller {
   function tenantOf(organisationId: number): Tenant {
     let tenant = tenants.get(organisationId)
     if (tenant === undefined) {
-      tenant = { used: emptyOccupancy(), exports: 0, reads: createLane(), writes: createLane() }
+      const [reads, writes] = [createLane(), createLane()]
+      tenant = { used: emptyOccupancy(), exports: 0, exportRead: Promise.resolve(), reads, writes }
       tenants.set(organisationId, tenant)
     }
     return tenant

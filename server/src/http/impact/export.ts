@@ -28,7 +28,7 @@ export function exportTimelineRoute({ store, learned, clock }: Context) {
       await auditExport(app.auditThrottle, request, 'history.exported', format)
       const stream = streamTimeline(store, prompt, filter, moment, await learned.of(prompt))
       const tried = triedOf(stream, (entries) => timelineWithTrials(store, request.access, prompt, moment, entries))
-      const batches = untilClosed(reply.raw, inTurns(bodiesOf(tried)))
+      const batches = untilClosed(reply.raw, inTurns(request, bodiesOf(tried)))
       const lines = format === 'csv' ? toCsv(batches) : toNdjson(batches)
       return sendExport(reply, `${prompt.publicId}-history`, format, lines)
     })

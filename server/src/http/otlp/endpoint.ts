@@ -6,6 +6,7 @@ import { limitContainers } from '../../domain/json-containers.ts'
 import { type Receipt, receiveLogs, receiveSpans } from '../../domain/telemetry/receive.ts'
 import type { TelemetryContext } from '../../domain/telemetry/record-evaluations.ts'
 import type { TelemetryKind } from '../../domain/telemetry/telemetry.ts'
+import { createTurns } from '../admission/turns.ts'
 import { parseObject } from '../json-bodies.ts'
 import { eventsInJson, spansInJson } from './json.ts'
 import { eventsIn, spansIn } from './protobuf.ts'
@@ -14,10 +15,10 @@ import { MalformedError, TooManyPartsError } from './wire.ts'
 
 /** Loaded with the first request, because most services get none. */
 
-// Parsing this much JSON takes 40 ms, in which no other request runs. Protobuf is read in slices.
-const maxDecodedBytes: Record<Encoding, number> = { protobuf: 8 * 1024 * 1024, json: 4 * 1024 * 1024 }
+// Parsing this much JSON takes 20 ms, in which no other request runs. Protobuf is read in slices.
+const maxDecodedBytes: Record<Encoding, number> = { protobuf: 8 * 1024 * 1024, json: 2 * 1024 * 1024 }
 // In thousands. An attribute is two objects. The protocol has some dozen names, and attributes are values of two of them.
-const jsonLimits = { containers: 250, members: 1_000, names: 1 }
+const jsonLimits = { containers: 125, members: 500, names: 1 }
 // What is decompressed is not counted with the bodies, so few are at the same time.
 const maxDecoding = 2
 
@@ -34,6 +35,7 @@ export class RejectedBody extends Error {
 const gunzipped = promisify(gunzip)
 
 const inSlots = createSlots(maxDecoding)
+const jsonTurn = createTurns()
 
 /** Reads and records a request, and returns the body of its response. */
 export async function receive(
@@ -57,10 +59,16 @@ export async function receive(
   })
 }
 
-function record(kind: TelemetryKind, encoding: Encoding, bytes: Buffer, context: TelemetryContext): Promise<Receipt> {
+async function record(
+  kind: TelemetryKind,
+  encoding: Encoding,
+  bytes: Buffer,
+  context: TelemetryContext,
+): Promise<Receipt> {
   if (encoding === 'protobuf') {
     return kind === 'logs' ? receiveLogs(context, eventsIn(bytes)) : receiveSpans(context, spansIn(bytes))
   }
+  await jsonTurn()
   const request = parseJson(bytes)
   return kind === 'logs' ? receiveLogs(context, eventsInJson(request)) : receiveSpans(context, spansInJson(request))
 }

@@ -15,5 +15,8 @@ export async function restrictShared(request: FastifyRequest, reply: FastifyRepl
   reply.header('Cache-Control', 'no-store')
   // Signals have no authors, but metadata that may have such a member.
   const hasAuthors = request.routeOptions.config.shared === 'always'
-  return hasAuthors && typeof payload === 'string' ? payload.replaceAll(emails, '"email":""') : payload
+  if (!hasAuthors) return payload
+  // A long text has been encoded by now.
+  const text = Buffer.isBuffer(payload) ? payload.toString() : payload
+  return typeof text === 'string' ? text.replaceAll(emails, '"email":""') : text
 }

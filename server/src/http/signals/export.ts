@@ -29,7 +29,7 @@ export function exportSignalsRoute({ store, clock }: Context) {
       // A search may find nothing for a while.
       if (filter.content !== null) allowSilence(request)
       const parts = counted === null ? [filter] : partsOf(filter, counted)
-      const batches = untilClosed(reply.raw, inTurns(streamParts(store.signals, prompt, parts)))
+      const batches = untilClosed(reply.raw, inTurns(request, streamParts(store.signals, prompt, parts)))
       const lines = format === 'csv' ? toCsv(batches) : toNdjson(batches)
       return sendExport(reply, `${prompt.publicId}-signals`, format, lines)
     })

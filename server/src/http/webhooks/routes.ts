@@ -63,6 +63,9 @@ const minBytesPerSecond = 64 * 1024
 // A connection may take this long to get going before the rate counts.
 const graceMs = 5_000
 const checkIntervalMs = 1_000
+// Some milliseconds after each megabyte, which takes as long to receive: several strangers would otherwise take all the time.
+const burstBytes = 1024 * 1024
+const restMs = 4
 
 /** Reads the body of a delivery into memory, as long as it arrives fast enough and fits. */
 function readBody(body: Readable, upload: Upload, uploads: Uploads): Promise<Buffer> {
@@ -95,7 +98,11 @@ function readBody(body: Readable, upload: Upload, uploads: Uploads): Promise<Buf
         return
       }
       chunks.push(chunk)
+      const bursts = Math.floor(upload.bytes / burstBytes)
       uploads.receive(upload, chunk.length)
+      if (upload.bytes < (bursts + 1) * burstBytes) return
+      body.pause()
+      setTimeout(() => body.resume(), restMs)
     }
 
     function onEnd(): void {
