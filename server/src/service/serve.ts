@@ -37,7 +37,7 @@ const megabyte = 1024 * 1024
 // As `--max-semi-space-size=8`. Without a limit, the service has 161 MB instead of 123 MB after 50,000 signals on PostgreSQL.
 const maxYoungBytes = 16 * megabyte
 // The service has 120 to 160 MB without a burst. A collection takes 100 to 150 ms of processor time.
-const garbage = { keptBytes: 160 * megabyte, burstBytes: 32 * megabyte, intervalMs: 4_000 }
+const garbage = { keptBytes: 192 * megabyte, burstBytes: 32 * megabyte, intervalMs: 4_000 }
 
 export interface Served {
   address: string
