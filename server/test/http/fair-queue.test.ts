@@ -10,7 +10,7 @@ import {
   type Lane,
   lightWeight,
 } from '../../src/http/admission/fair-queue.ts'
-import { createTurns } from '../../src/http/admission/turns.ts'
+import { createTurnstile } from '../../src/http/admission/turnstile.ts'
 
 describe('The fair queue', () => {
   /** Enters requests and notes when they start. */
@@ -121,7 +121,7 @@ describe('The fair queue', () => {
   })
 
   test('large pieces of work have a turn of the event loop each, and rest in between if they ask for it', async () => {
-    const takeTurn = createTurns()
+    const takeTurn = createTurnstile()
     let turns = 0
     const count = () => {
       turns++

@@ -4,7 +4,7 @@ import { onResponseEnd } from './connection.ts'
 import type { Visit } from './decision.ts'
 import type { LoadShedder } from './load-shedder.ts'
 import type { Caller } from './occupancy.ts'
-import { createTurns } from './turns.ts'
+import { createTurnstile } from './turnstile.ts'
 
 // An export holds up to a few megabytes for as long as its client takes to read it.
 const maxExportsPerKey = 4
@@ -54,7 +54,7 @@ const maxRestMs = 25
  * is read at a time. Otherwise large exports would slow down everyone, here and in the database.
  */
 function createExportTurns(): <T>(request: FastifyRequest, batches: AsyncGenerator<T>) => AsyncGenerator<T> {
-  const nextTurn = createTurns()
+  const nextTurn = createTurnstile()
   return async function* (request, batches) {
     const { organisation } = (request.visit as Visit).caller as Caller
     try {

@@ -15,7 +15,7 @@ import { callerError, createDecision, type Reason, reasons, type Visit } from '.
 import { createFairQueue, heavyWeight, type Lane, lightWeight, unreadTimeoutMs } from './fair-queue.ts'
 import { type Caller, createCallers, type Occupancy, occupy, type RequestKind, vacate } from './occupancy.ts'
 import { isClosedByClient } from './pipelining.ts'
-import { createTurns } from './turns.ts'
+import { createTurnstile } from './turnstile.ts'
 
 export type { Visit } from './decision.ts'
 
@@ -83,7 +83,7 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
   const callerOf = createCallers()
   const rejected = Object.fromEntries(reasons.map((reason) => [reason, 0])) as Record<Reason, number>
   const shared = new Map<Buffer, SharedResponse>()
-  const slowTurn = createTurns()
+  const slowTurn = createTurnstile()
   let suppressed = 0
   let lastLoggedAt = Number.NEGATIVE_INFINITY
 

@@ -6,7 +6,7 @@ import { limitContainers } from '../../domain/json-containers.ts'
 import { type Receipt, receiveLogs, receiveSpans } from '../../domain/telemetry/receive.ts'
 import type { TelemetryContext } from '../../domain/telemetry/record-evaluations.ts'
 import type { TelemetryKind } from '../../domain/telemetry/telemetry.ts'
-import { createTurns } from '../admission/turns.ts'
+import { createTurnstile } from '../admission/turnstile.ts'
 import { parseObject } from '../json-bodies.ts'
 import { eventsInJson, spansInJson } from './json.ts'
 import { eventsIn, spansIn } from './protobuf.ts'
@@ -35,7 +35,7 @@ export class RejectedBody extends Error {
 const gunzipped = promisify(gunzip)
 
 const inSlots = createSlots(maxDecoding)
-const jsonTurn = createTurns()
+const jsonTurn = createTurnstile()
 
 /** Reads and records a request, and returns the body of its response. */
 export async function receive(

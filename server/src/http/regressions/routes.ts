@@ -12,7 +12,12 @@ import { DomainError } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/history/pull.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import type { Proposal } from '../../domain/proposals/proposal.ts'
-import { type RegressionOrder, regressionStates, validNote } from '../../domain/regressions/regression.ts'
+import {
+  type Regression,
+  type RegressionOrder,
+  regressionStates,
+  validNote,
+} from '../../domain/regressions/regression.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { renderPage, requestedPage } from '../page-body.ts'
@@ -24,6 +29,12 @@ import { toRegressionBody, toRegressionDetailsBody } from './body.ts'
 
 /** Changes that made prompts worse: list and dismiss them. */
 export function regressionRoutes({ store, clock }: Context) {
+  async function existing(prompt: Prompt, params: unknown): Promise<ListedRegression> {
+    const regression = await store.regressions.find(prompt, regressionId(params))
+    if (regression === null) throw notFound()
+    return regression
+  }
+
   async function pageOf(
     query: unknown,
     { organisationId, shared }: Access,
@@ -53,9 +64,8 @@ export function regressionRoutes({ store, clock }: Context) {
     })
 
     route(app, operations.getRegression, async ({ prompt, access, params }) => {
-      const id = regressionId(params)
-      const regression = await store.regressions.find(prompt, id)
-      if (regression === null) throw notFound()
+      const regression = await existing(prompt, params)
+      const { id } = regression
       const [deliveries, proposal, steps] = await Promise.all([
         store.alertDeliveries.ofRegression(prompt.organisationId, id),
         currentProposal(store, prompt, id),
@@ -78,9 +88,7 @@ export function regressionRoutes({ store, clock }: Context) {
         if (regression === 'closed') throw new DomainError('conflict', notOpen)
         return { data: toRegressionBody(regression) }
       },
-      beforeBody(async ({ prompt, params }) => {
-        if ((await store.regressions.find(prompt, regressionId(params))) === null) throw notFound()
-      }),
+      beforeBody(({ prompt, params }) => existing(prompt, params)),
     )
 
     route(
@@ -94,13 +102,7 @@ export function regressionRoutes({ store, clock }: Context) {
         if (dismissal.kind === 'closed') throw new DomainError('conflict', alreadyClosed)
         return { data: toRegressionBody(dismissal.regression) }
       },
-      {
-        // Before the body is read: 404 comes before 422, as for prompts.
-        onRequest: async ({ prompt, params }) => {
-          const id = regressionId(params)
-          if (!(await store.regressions.ofPrompt(prompt)).some((regression) => regression.id === id)) throw notFound()
-        },
-      },
+      beforeBody(({ prompt, params }) => existing(prompt, params)),
     )
   }
 }

@@ -15,7 +15,7 @@ import { elementTexts, memberText } from '../../domain/signals/json-text.ts'
 import { type Allowance, type RecordedSignal, type RecordSignal, recordSignal } from '../../domain/signals/signal.ts'
 import type { VersionText } from '../../domain/signals/version.ts'
 import { type CallIds, readCalls, requireCall } from '../../domain/telemetry/call-links.ts'
-import { type Instant, nextTurn } from '../../domain/time.ts'
+import { createTurns, type Instant } from '../../domain/time.ts'
 import { json, send } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { asDomainError, errorBody, statusOf } from '../errors.ts'
@@ -31,9 +31,6 @@ const checkTraced = createSchemaChecker(tracedItemSchema)
 
 const validateBatch = fastifyValidator(signalBatchSchema)
 const validatorCompiler = ({ httpPart }: { httpPart?: string }) => (httpPart === 'body' ? validateBatch : () => true)
-
-// Requests of others run in between.
-const sliceMs = 5
 
 /** The URL is that of the batch, so the message of other 404 responses would mislead. */
 function unknownPrompt(): DomainError {
@@ -63,7 +60,7 @@ export function createSignalsRoute(context: Context) {
     const readTraced = lazy(() => readCalls(store, request.access, items.filter(isTraced).map(callIdsOf)))
 
     const parsed: (RecordSignal | DomainError)[] = []
-    let sliceEnd = performance.now() + sliceMs
+    const takeTurns = createTurns()
     for (const [i, item] of items.entries()) {
       try {
         if (isTraced(item)) {
@@ -81,9 +78,8 @@ export function createSignalsRoute(context: Context) {
       } catch (error) {
         parsed.push(asRejection(error))
       }
-      if (performance.now() < sliceEnd) continue
-      await nextTurn()
-      sliceEnd = performance.now() + sliceMs
+      const turn = takeTurns()
+      if (turn !== undefined) await turn
     }
     return parsed
   }

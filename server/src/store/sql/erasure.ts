@@ -6,6 +6,7 @@ import type {
   SubjectQuery,
   VoterQuery,
 } from '../../domain/signals/erasure.ts'
+import { delay } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
 import { queueForJudge } from './judge-queue.ts'
@@ -180,7 +181,7 @@ async function filterInSlices(rows: Row[], isMatch: (row: Row) => boolean): Prom
   for (const row of rows) {
     if (isMatch(row)) matching.push(row)
     if (performance.now() < sliceEnd) continue
-    await new Promise((resolve) => setTimeout(resolve, sliceMs))
+    await delay(sliceMs)
     sliceEnd = performance.now() + sliceMs
   }
   return matching

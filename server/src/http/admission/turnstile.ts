@@ -4,7 +4,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
  * Returns a function that resolves for one caller per turn of the event loop, and not before `restMs` have passed. So large pieces of work
  * do not add up to a long one.
  */
-export function createTurns(): (restMs?: number) => Promise<void> {
+export function createTurnstile(): (restMs?: number) => Promise<void> {
   let last: Promise<void> = Promise.resolve()
   return (restMs = 0) => {
     last = last.then(() => (restMs < 1 ? nextTurn() : pause(restMs)))
