@@ -13,7 +13,7 @@ import { stateOf } from '../../domain/history/pull.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import type { Proposal } from '../../domain/proposals/proposal.ts'
 import {
-  type Regression,
+  type ListedRegression,
   type RegressionOrder,
   regressionStates,
   validNote,
