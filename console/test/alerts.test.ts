@@ -149,7 +149,7 @@ inBrowser('The pages of alerts', (suite) => {
       error: 'The receiver responded with 500 instead of 2xx.',
       finished_at: service.now,
     })
-    await addDelivery(service, alert, { attempts: 2, due_at: Date.now() + 1_500_000, error: 'It timed out.' })
+    await addDelivery(service, alert, { attempts: 2, due_at: service.now + 1_500_000, error: 'It timed out.' })
     await addDelivery(service, { organisationId: organisation.id, id: null }, { state: 'sent', finished_at: 1 })
     const visitor = await suite.visit(t, { at: '/alerts', key })
     const { page } = visitor

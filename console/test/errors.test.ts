@@ -47,12 +47,12 @@ inBrowser('When something goes wrong', (suite) => {
     const visitor = await suite.visit(t, { at: '/usage', key })
     const { page } = visitor
     await page.getByRole('meter').waitFor()
-    await page.clock.install()
+    await page.clock.install({ time: suite.time() })
     const restore = await cutOff(visitor)
     await page.getByRole('link', { name: 'Prompts', exact: true }).click()
     await banner(page).waitFor()
     // While the clock stands still, the page makes no attempt of its own, however long the click takes.
-    await page.clock.pauseAt(Date.now() + hour)
+    await page.clock.pauseAt(suite.time() + hour)
     // One that is under way fails before this request does.
     await page.evaluate(() => fetch('/healthz').catch(() => {}))
     await restore()
@@ -117,7 +117,7 @@ inBrowser('When something goes wrong', (suite) => {
       failures++
       return route.fulfill({ status: 422, json: { error: { code: 'validation_error', message: 'No.' } } })
     })
-    await page.clock.install({ time: Date.now() + 60_000 })
+    await page.clock.install({ time: suite.time() + 60_000 })
     await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })))
     await eventually(() => assert.equal(failures, 1))
     await page.evaluate(() => new Promise(requestAnimationFrame))

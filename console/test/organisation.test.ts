@@ -115,7 +115,7 @@ inBrowser('The settings page', (suite) => {
       })
         .map(([key, stringValue]): object => ({ key, value: { stringValue } }))
         .concat({ key: 'gen_ai.evaluation.score.value', value: { doubleValue: value } })
-      const logRecords = [{ eventName: 'gen_ai.evaluation.result', timeUnixNano: `${Date.now()}000000`, attributes }]
+      const logRecords = [{ eventName: 'gen_ai.evaluation.result', timeUnixNano: `${service.now}000000`, attributes }]
       const response = await fetch(`${suite.address}/v1/logs`, {
         method: 'POST',
         headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json' },

@@ -21,10 +21,11 @@ inBrowser('People in the console', (suite) => {
 
   /** A browser of its own, in which nothing is stored. */
   async function newBrowser(t: { after(close: () => Promise<void>): void }): Promise<Page> {
+    // The identity provider's.
     service.now = Date.now()
     service.publicUrl = suite.address
     idp.redirectTo(`${suite.address}/sign-in/callback`)
-    const page = await openPage(suite.browser, {})
+    const page = await openPage(suite.browser, service.now, {})
     t.after(() => page.context().close())
     return page
   }

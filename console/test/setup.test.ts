@@ -53,8 +53,8 @@ inBrowser('Set up', (suite) => {
     const created = (await service.store.keys.list(organisation.id)).find(({ name }) => name === 'My application')
     assert.equal(created?.role, 'ingest')
 
-    // The browser compares with the real time.
-    service.now = Date.now()
+    // The browser compares with its own time.
+    service.now = suite.time()
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
     const response = await fetch(address, { method: 'POST', headers, body: '{"value":"negative"}' })
     assert.equal(response.status, 201)
@@ -115,7 +115,7 @@ inBrowser('Set up', (suite) => {
       assert.ok(shown.includes(part), `${part}: ${shown}`)
 
     // A signal of the sample shows that it works. The checklist ends with one of the organisation's own prompt.
-    service.now = Date.now()
+    service.now = suite.time()
     const send = (promptId: string) =>
       service.app.inject({
         method: 'POST',
@@ -178,7 +178,7 @@ inBrowser('Set up', (suite) => {
     const tenant = await service.tenant('free', 'admin')
     const visitor = await suite.visit(t)
     const { page } = visitor
-    await page.clock.install()
+    await page.clock.install({ time: suite.time() })
     const path = `/api/v1/prompts/${tenant.prompt.publicId}/signals`
     let [asked, answered] = [0, 0]
     page.on('request', (request) => {

@@ -21,13 +21,13 @@ export interface VisitOptions extends BrowserContextOptions {
 /** A service with the built console, and a browser to visit it with. */
 export class BrowserSuite {
   browser!: Browser
-  /** Uses the real time, because the browser does. */
   readonly service = new TestService()
   address = ''
+  #ahead = 0
 
   /** Opens the console; with a key, until the page has all its data. After the test, any unexpected error in the browser fails it. */
   async visit(t: TestContext, { at = '/', key, errors = [], ...options }: VisitOptions = {}): Promise<Visitor> {
-    const page = await openPage(this.browser, options)
+    const page = await openPage(this.browser, this.time(), options)
     const visitor = new Visitor(page, this.address)
     visitor.expectErrors(...errors)
     t.after(async () => {
@@ -44,6 +44,14 @@ export class BrowserSuite {
     return visitor
   }
 
+  /**
+   * The time in the browser. It starts with the service's, which is the same in every run: dates in the browser's time zone
+   * differ from those in UTC for some hours of a day.
+   */
+  time(): number {
+    return Date.now() + this.#ahead
+  }
+
   /** Sends a GET request to the API. */
   async request(key: string, path: string): Promise<Response> {
     return fetch(`${this.address}/api/v1${path}`, { headers: { authorization: `Bearer ${key}` } })
@@ -51,7 +59,7 @@ export class BrowserSuite {
 
   async open(chromium: string): Promise<void> {
     this.service.consoleFolder = await builtConsole()
-    this.service.now = Date.now()
+    this.#ahead = this.service.now - Date.now()
     // The console does not depend on the engine. The server's tests compare the two.
     await this.service.open(sqlite)
     await this.service.app.listen({ host: '127.0.0.1', port: 0 })

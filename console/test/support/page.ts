@@ -4,12 +4,30 @@ import { timeZone } from './local-time.ts'
 // Tests wait for what happens, so only a failure takes this long. A loaded machine needs seconds for one page.
 const timeoutMs = 30_000
 
-/** A page with its own cookies and storage. Not reused: clocks, routes and listeners of one test would remain in the next. */
-export async function openPage(browser: Browser, options: BrowserContextOptions): Promise<Page> {
+/**
+ * A page with its own cookies and storage, at a time of its own. Not reused: clocks, routes and listeners of one test would
+ * remain in the next.
+ */
+export async function openPage(browser: Browser, now: number, options: BrowserContextOptions): Promise<Page> {
   const context = await browser.newContext({ locale: 'en-GB', timezoneId: timeZone, ...options })
   context.setDefaultTimeout(timeoutMs)
+  await context.addInitScript(shiftTime, now - Date.now())
   await context.addInitScript(reportPolicyViolations)
   return context.newPage()
+}
+
+/** Runs in the page: moves its time by so many milliseconds. Timers are those of the browser. */
+function shiftTime(offset: number): void {
+  const RealDate = Date
+  globalThis.Date = class extends RealDate {
+    constructor(...args: []) {
+      if (args.length === 0) super(RealDate.now() + offset)
+      else super(...args)
+    }
+    static override now() {
+      return RealDate.now() + offset
+    }
+  } as DateConstructor
 }
 
 /** Runs in the page: logs violations of the Content-Security-Policy as errors, which fail the test. */
