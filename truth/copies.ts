@@ -15,6 +15,8 @@ export interface Copies {
   of: Map<string, Rebase[]>
   /** Commits that some pull request also has, although not all of its commits landed in a row. */
   partly: Set<string>
+  /** Copies of earlier commits of the line, such as those that were reverted and applied again. */
+  again: Set<string>
 }
 
 interface Side {
@@ -29,7 +31,7 @@ const maxPullCommits = 500
 
 /** Looks for the commits of every pull request on the line, by author, author date and title. */
 export async function findCopies(clone: Clone, line: LineCommit[], heads: Heads, tip: string): Promise<Copies> {
-  const copies: Copies = { of: new Map(), partly: new Set() }
+  const copies: Copies = { of: new Map(), partly: new Set(), again: new Set() }
   if (heads.byNumber.size === 0) return copies
   const sides = await readSides(clone, heads, tip)
   const places = new Map<number, number[]>()
@@ -37,7 +39,9 @@ export async function findCopies(clone: Clone, line: LineCommit[], heads: Heads,
   for (const [at, { others }] of line.entries()) {
     if (others.length > 0) continue
     const trace = traces[at] as number
-    places.set(trace, [...(places.get(trace) ?? []), at])
+    const earlier = places.get(trace) ?? []
+    if (earlier.length > 0) copies.again.add((line[at] as LineCommit).sha)
+    places.set(trace, [...earlier, at])
   }
   for (const [number, { sha }] of heads.byNumber) {
     const wanted = tracesOf(sha, sides)

@@ -54,17 +54,21 @@ export async function prove(context: ProofContext, { commit, changes }: Landing)
       : { kind: 'unknown', reason: `it is the head of ${listed(own)}, whose target git does not know` }
   }
   const doubts: string[] = []
+  const rebases = copies.of.get(commit.sha) ?? []
+  const rebased = rebases.map(({ number }) => number)
+  // A squash of one pull request may be a commit of another, which landed with all its commits.
+  const isPart = rebases.some(({ commits }) => commits.length > 1)
   for (const number of commit.named.numbers) {
     // The last commit of a rebase also has what the head has.
-    if (copies.of.get(commit.sha)?.some((rebase) => rebase.number === number)) break
+    if (isPart || rebased.includes(number)) break
     const verdict = await squashVerdict(context, commit, changes, number)
+    // A pull request lands once.
+    if (verdict === true && copies.again.has(commit.sha))
+      return { kind: 'unknown', reason: 'an earlier commit of the line is the same' }
     if (verdict === true) return { kind: 'squash', numbers: [number], reason: 'same contents as the head' }
     if (verdict !== null) doubts.push(verdict)
   }
-  const rebases = copies.of.get(commit.sha)
-  if (rebases !== undefined) {
-    return { kind: 'rebase', numbers: rebases.map(({ number }) => number), reason: 'the same commits in a row' }
-  }
+  if (rebased.length > 0) return { kind: 'rebase', numbers: rebased, reason: 'the same commits in a row' }
   if (doubts.length > 0) return { kind: 'unknown', reason: doubts.join('; ') }
   if (copies.partly.has(commit.sha))
     return { kind: 'unknown', reason: 'a pull request has the same commit, among others' }

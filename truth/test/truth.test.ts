@@ -271,7 +271,7 @@ describe('A clone', () => {
     assert.match(report.notes.join('\n'), /leaves the first parents at 1 merge;/, direct)
   })
 
-  test('with a pull request that was rebased, and whose commit is copied again later, has one landing of it', async () => {
+  test('with pull requests that were rebased and squashed, and applied again after they were undone, has one landing of each', async () => {
     const git = new GitRepository()
     git.commit('Start', { 'prompts/p.md': 'Be kind.\n', 'prompts/q.md': 'Be brief.\n' })
     git.switchTo('pull', 'main')
@@ -282,10 +282,17 @@ describe('A clone', () => {
     git.rebase('pull')
     git.commit('Undo', { 'prompts/p.md': 'Be kind.\n' })
     git.rebase('pull')
-    git.push('main', 'pull:refs/pull/7/head')
+    git.switchTo('squashed', 'main')
+    git.commit('Be short', { 'prompts/q.md': 'Be short.\n' }, { author: bob })
+    git.switchTo('main')
+    const squash = git.commit('Be short (#8)', { 'prompts/q.md': 'Be short.\n' }, { author: bob })
+    git.commit('Undo again', { 'prompts/q.md': 'Be very brief.\n' })
+    git.git('cherry-pick', squash)
+    git.push('main', 'pull:refs/pull/7/head', 'squashed:refs/pull/8/head')
     const report = await check(git.remote)
     assert.ok(isTrue(report), toText(report))
-    assert.deepEqual([classOf(report, 'rebases').right, classOf(report, 'invented').wrong], [1, 0])
+    const right = ['rebases', 'squashes'].map((name) => classOf(report, name).right)
+    assert.deepEqual([...right, classOf(report, 'invented').wrong], [1, 1, 0])
   })
 
   test('with moves is checked for each of them', async () => {

@@ -88,9 +88,9 @@ const relations = new Set(
   ).split(' '),
 )
 
-/** The number in `Title #N`, unless the word before it relates the title to the number. */
+/** The number in `Title #N`, or `Title #N)` by mistake, unless the word before it relates the title to the number. */
 export function bareNumberAtEnd(title: string): number | null {
-  const line = title.trimEnd()
+  const line = title.trimEnd().replace(/\)$/, '')
   const start = startOfDigits(line, line.length)
   if (line[start - 1] !== '#' || !/\s/.test(line[start - 2] ?? '')) return null
   const before = line.slice(Math.max(0, start - maxWordLength), start - 1).trimEnd()

@@ -319,7 +319,7 @@ onOneEngine('Proof of pull requests from git alone', (engine) => {
     const { summary } = await backfill((git) => {
       for (const [number, title, facts] of [
         [7, 'Be kinder #7', { author: ada, committer: web }],
-        [8, 'Move prompts to new/ #8', { author: bob, committer: ada }],
+        [8, 'Move prompts to new/ #8)', { author: bob, committer: ada }],
         [9, 'Be kinder #9', { author: eve, committer: eve }],
         [10, 'Fixes #10', { author: bob, committer: web }],
         [11, 'Follow up to #11', { author: bob, committer: web }],
