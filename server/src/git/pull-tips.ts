@@ -20,8 +20,8 @@ const fetchTimeoutMs = 5 * 60_000
 // How much a failing server, one that ignores the filter, or hostile commits can cost. The rest is left for the next sync.
 const maxFailures = 30
 const maxTotalMs = 15 * 60_000
-/** Of a head that is a merge, the commits that it merges are read too. */
-const maxTipDepth = 2
+// Of a head that is a merge, the commits that it merges are read too, through so many merges in a row.
+const maxTipMerges = 5
 /** A longer row of rebased commits is not recognised. */
 export const maxRowLength = 250
 const branchesPerFetch = 1_000
@@ -55,13 +55,14 @@ async function fetchTips(tips: Mirror, wanted: Set<string>, depth: number): Prom
 }
 
 /**
- * Reads the commits that these heads merge, as far as the mirror does not have them. Calls `onParent` with each. Returns the heads that it
- * did not get to.
+ * Reads the commits that these heads merge, as far as the mirror does not have them, and those that are merged by a merge among them. Calls
+ * `onParent` with each. Returns the heads that it did not get to.
  */
 export async function readMergedTips(
   mirror: Mirror,
-  heads: Pick<Commit, 'sha' | 'parents'>[],
+  heads: MergingHead[],
   onParent: (head: string, parent: Commit) => void,
+  depth = 2,
 ): Promise<string[]> {
   const outside = await missingCommits(mirror.path, new Set(heads.flatMap(({ parents }) => parents)))
   const [first] = outside
@@ -70,17 +71,25 @@ export async function readMergedTips(
   await ensureTips(tips, first)
   const unknown = await missingCommits(tips.path, outside)
   const wanted = heads.filter(({ parents }) => parents.some((parent) => unknown.has(parent))).map(({ sha }) => sha)
-  const left = await fetchTips(tips, new Set(wanted), maxTipDepth)
+  const left = await fetchTips(tips, new Set(wanted), depth)
   const parents = new Map<string, Commit>()
   const unread = await inParts([...outside], tipsPerLog, async (part) => {
     for await (const tip of streamListed(tips.path, part)) parents.set(tip.sha, tip)
   })
+  const inner: MergingHead[] = []
   for (const { sha, parents: merged } of heads) {
-    for (const parent of merged.flatMap((each) => parents.get(each) ?? [])) onParent(sha, parent)
+    for (const parent of merged.flatMap((each) => parents.get(each) ?? [])) {
+      onParent(sha, parent)
+      if (parent.parents.length > 1 && depth <= maxTipMerges) inner.push({ sha, parents: parent.parents })
+    }
   }
   const isUnread = new Set(unread)
-  return [...left, ...heads.filter(({ parents }) => parents.some((each) => isUnread.has(each))).map(({ sha }) => sha)]
+  const skipped = heads.filter(({ parents }) => parents.some((each) => isUnread.has(each))).map(({ sha }) => sha)
+  return [...left, ...skipped, ...(await readMergedTips(mirror, inner, onParent, depth + 1))]
 }
+
+/** A head of a pull request, and the parents of a merge at its end. */
+type MergingHead = Pick<Commit, 'sha' | 'parents'>
 
 /** The commits of a pull request that the default branch does not contain. */
 export interface PullBranch {

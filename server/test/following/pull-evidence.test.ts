@@ -463,13 +463,16 @@ onOneEngine('Proof of pull requests from git alone', (engine) => {
     assert.deepEqual(summary, [`pr_merged ${shortSha(landed[0] as string)} #7`])
   })
 
-  test('a rebased pull request whose head is a merge, of the default branch or of another branch, is a pr_merged entry', async () => {
+  test('a rebased pull request that ends with merges, of the default branch or of another branch, is a pr_merged entry', async () => {
     let landed: string[] = []
     const { s, summary } = await backfill((git) => {
       commitPull(git, 7, ['one', 'two'])
-      git.commit('Meanwhile', { 'README.md': 'x\n' })
-      git.switchTo('pull-7')
-      git.merge('main', "Merge branch 'main' into pull-7", { author: bob, committer: bob })
+      for (const text of ['x', 'y']) {
+        git.switchTo('main')
+        git.commit('Meanwhile', { 'README.md': `${text}\n` })
+        git.switchTo('pull-7')
+        git.merge('main', "Merge branch 'main' into pull-7", { author: bob, committer: bob })
+      }
       git.push('pull-7:refs/pull/7/head')
       git.switchTo('pull-8', 'main')
       git.commit('Thank', { 'prompts/q.md': 'thanks\n' }, { author: bob })
@@ -481,7 +484,7 @@ onOneEngine('Proof of pull requests from git alone', (engine) => {
       git.switchTo('main')
       const copy = (...commits: string[]) =>
         commits.map((commit) => git.recorded(['cherry-pick', commit], { author: null }))
-      landed = [...copy('pull-7^1~1', 'pull-7^1'), ...copy('of-ada~1', 'of-ada')]
+      landed = [...copy('pull-7^^^', 'pull-7^^'), ...copy('of-ada~1', 'of-ada')]
     })
     assert.deepEqual(summary, [`pr_merged ${shortSha(landed[1] as string)} #7`])
     assert.deepEqual(await s.summary('prompts/q.md'), [`pr_merged ${shortSha(landed[3] as string)} #8`])
