@@ -4,6 +4,7 @@ import { alertStates, testLimitError } from '../server/src/domain/alerts/alert-s
 import { alertDeliveryStates } from '../server/src/domain/alerts/delivery.ts'
 import { alertEvents, defaultEvents, deliveryEvents } from '../server/src/domain/alerts/event.ts'
 import { ruleLimits } from '../server/src/domain/alerts/rules.ts'
+import { maxWaitingSignals } from '../server/src/domain/alerts/signal-event.ts'
 import { hour, minute } from '../server/src/domain/time.ts'
 import { errorBody } from '../server/src/http/errors.ts'
 import { defineOperations } from './operation.ts'
@@ -146,7 +147,7 @@ const rules = {
     type: 'array',
     items: { enum: alertEvents },
     description:
-      'What to tell. At least one. By default all but `digest.weekly`. Linear only has those about regressions',
+      'What to tell. At least one, except with `signals`. By default all but `digest.weekly`. Linear only has those about regressions',
   },
   hold_minutes: {
     type: 'integer',
@@ -172,6 +173,12 @@ const rules = {
     maximum: maxRepeatHours,
     description: 'Tells again after this time while a regression stays open; null to tell once',
   },
+  signals: {
+    type: 'boolean',
+    description:
+      'Of the channel `cloudevents`: whether it also gets every signal of these prompts that is recorded, replaced, withdrawn or erased, in ' +
+      'batches. One alert of an organisation may',
+  },
 } as const
 
 const fields = {
@@ -189,9 +196,12 @@ const fields = {
   min_signals: rules.min_signals,
   recovery_hold_minutes: rules.recovery_hold_minutes,
   repeat_hours: rules.repeat_hours,
+  signals: rules.signals,
   state: {
     enum: alertStates,
-    description: '`disabled` by an administrator, or because the receiver responded with 410',
+    description:
+      '`disabled` by an administrator, because the receiver responded with 410, or because it took no signals for three days or fell behind by ' +
+      `${maxWaitingSignals} of them`,
   },
   disabled_at: timeOrNull,
   disabled_reason: { type: ['string', 'null'], description: 'Why it is disabled' },
@@ -224,6 +234,7 @@ const rulesExample = {
   min_signals: 50,
   recovery_hold_minutes: 15,
   repeat_hours: null,
+  signals: false,
 } as const
 
 const alertExample = {
@@ -271,6 +282,7 @@ export const newAlertSchema = {
     min_signals: { ...rules.min_signals, default: 50 },
     recovery_hold_minutes: { ...rules.recovery_hold_minutes, default: 15 },
     repeat_hours: { ...rules.repeat_hours, default: null },
+    signals: { ...rules.signals, default: false },
   },
   examples: [
     { name: 'Support team', channel: 'webhook', target: 'https://hooks.acme.example/promptledger', ...rulesExample },

@@ -1,4 +1,4 @@
-import { type Alert, type AlertRules, generateAlertId } from '../server/src/domain/alerts/alert.ts'
+import { type Alert, type AlertRules, generateAlertId, signedChannels } from '../server/src/domain/alerts/alert.ts'
 import { defaultEvents } from '../server/src/domain/alerts/event.ts'
 import { minute } from '../server/src/domain/time.ts'
 import { queryRows } from './rows.ts'
@@ -12,6 +12,7 @@ export const defaultRules: AlertRules = {
   minSignals: 50,
   recoveryHoldMs: 15 * minute,
   repeatMs: null,
+  signals: false,
 }
 
 /** Adds an alert through the store, with its target and secret encrypted. */
@@ -31,10 +32,9 @@ export async function addAlert(
       channel,
       sealedTarget: vault.encrypt(target, { alertId: publicId, kind: 'alert_target' }),
       hint: 'hooks.example',
-      sealedSecret:
-        channel === 'webhook'
-          ? vault.encrypt('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', { alertId: publicId, kind: 'alert_secret' })
-          : null,
+      sealedSecret: signedChannels.includes(channel)
+        ? vault.encrypt('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', { alertId: publicId, kind: 'alert_secret' })
+        : null,
       createdAt: service.now,
     },
     null,

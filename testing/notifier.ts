@@ -1,20 +1,25 @@
 import pino from 'pino'
 import { createSendMessage } from '../server/src/alerts/send.ts'
-import type { Attempt } from '../server/src/domain/alerts/channel.ts'
+import { sendCloudEvents } from '../server/src/alerts/webhook.ts'
+import type { Attempt, SendEvents } from '../server/src/domain/alerts/channel.ts'
 import type { RegressionMessage } from '../server/src/domain/alerts/message.ts'
 import type { PullMessage } from '../server/src/domain/alerts/pull-comment.ts'
 import { createNotifier, type Notifier } from '../server/src/service/notifier.ts'
 import { createSender, type Sender } from '../server/src/service/sender.ts'
+import { createSignalSender, type SignalSender } from '../server/src/service/signal-sender.ts'
 import type { TestService } from './service.ts'
 
 export interface TestNotifier {
   notifier: Notifier
   sender: Sender
+  signalSender: SignalSender
   /** What was reported on pull requests. */
   reported: RegressionMessage[]
   logged: string[]
   /** Decides, and sends all deliveries that are due. */
   tell(): Promise<void>
+  /** Sends all signals that are due. */
+  sendSignals(): Promise<void>
 }
 
 /** The notifier and the sender of a process, which run when the test says so. Receivers may be on this machine. */
@@ -23,16 +28,15 @@ export function openNotifier(service: TestService): TestNotifier {
   const log = pino({ level: 'debug' }, { write: (line: string) => logged.push(line) })
   const reported: RegressionMessage[] = []
   const clock = () => service.now
+  const network = { allowPrivate: true, allowHttp: true }
+  const publicUrl = () => 'https://ledger.example'
+  const channels = { network, mail: null, publicUrl, clock, log }
   const context = {
     store: service.store,
     vault: service.syncContext.vault,
-    send: createSendMessage({
-      network: { allowPrivate: true, allowHttp: true },
-      mail: null,
-      publicUrl: () => 'https://ledger.example',
-      clock,
-      log,
-    }),
+    send: createSendMessage(channels),
+    sendEvents: ((...request) => sendCloudEvents(channels, ...request)) as SendEvents,
+    publicUrl,
     reportOnPull: async (message: PullMessage): Promise<Attempt> => {
       if ('dedupKey' in message) reported.push(message)
       return { outcome: 'sent', status: 201, response: null, error: null }
@@ -41,10 +45,11 @@ export function openNotifier(service: TestService): TestNotifier {
     clock,
     log,
   }
-  const [notifier, sender] = [createNotifier(context), createSender(context)]
+  const [notifier, sender, signalSender] = [createNotifier(context), createSender(context), createSignalSender(context)]
   return {
     notifier,
     sender,
+    signalSender,
     reported,
     logged,
     async tell() {
@@ -53,6 +58,13 @@ export function openNotifier(service: TestService): TestNotifier {
         await sender.round()
         if (sender.stats().inFlight === 0) return
         await sender.idle()
+      }
+    },
+    async sendSignals() {
+      for (;;) {
+        await signalSender.round()
+        if (signalSender.inFlight() === 0) return
+        await signalSender.idle()
       }
     },
   }

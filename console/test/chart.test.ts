@@ -7,8 +7,8 @@ import { inBatches } from '../../testing/signals.ts'
 import { checkAccessibility } from './support/accessibility.ts'
 import { inBrowser } from './support/browser.ts'
 import { createChangedPrompt, dayMs, importSignals } from './support/changed-prompt.ts'
-import { createLongHistory } from './support/long-history.ts'
 import { localDay } from './support/local-time.ts'
+import { createLongHistory } from './support/long-history.ts'
 
 inBrowser('The chart', (suite) => {
   const { service } = suite

@@ -63,7 +63,7 @@ export function AddAlert({ onClose }: { onClose: () => void }) {
                 value={channel}
                 onChange={({ target }) => {
                   setChannel(target.value as Channel)
-                  setForm((current) => ({ ...current, target: '', slackToken: '' }))
+                  setForm((current) => ({ ...current, target: '', slackToken: '', signals: false }))
                 }}
               >
                 {channels.map((each) => (

@@ -80,7 +80,18 @@ export function AlertFields({ channel, form, onChange, isEdit, children }: Props
           />
         )}
       </Field>
-      <EventField events={form.events} onChange={(events) => onChange({ events })} />
+      <EventField events={form.events} onChange={(events) => onChange({ events })}>
+        {channel === 'cloudevents' && (
+          <label className="checkbox-line">
+            <input
+              type="checkbox"
+              checked={form.signals}
+              onChange={({ target }) => onChange({ signals: target.checked })}
+            />
+            {labels.signals}, in batches
+          </label>
+        )}
+      </EventField>
       <details className="form-advanced">
         <summary>How certain it must be</summary>
         <div className="form">
@@ -123,7 +134,13 @@ export function AlertFields({ channel, form, onChange, isEdit, children }: Props
   )
 }
 
-function EventField({ events, onChange }: { events: AlertEvent[]; onChange: (events: AlertEvent[]) => void }) {
+interface EventProps {
+  events: AlertEvent[]
+  onChange: (events: AlertEvent[]) => void
+  children: ReactNode
+}
+
+function EventField({ events, onChange, children }: EventProps) {
   return (
     <fieldset className="event-field">
       <legend>{labels.events}</legend>
@@ -139,6 +156,7 @@ function EventField({ events, onChange }: { events: AlertEvent[]; onChange: (eve
           {eventLabels[event]}
         </label>
       ))}
+      {children}
     </fieldset>
   )
 }

@@ -13,6 +13,7 @@ export interface AlertForm {
   minSignals: string
   recoveryHold: string
   repeat: string
+  signals: boolean
 }
 
 export const newForm: AlertForm = {
@@ -25,6 +26,7 @@ export const newForm: AlertForm = {
   minSignals: '50',
   recoveryHold: '15',
   repeat: '',
+  signals: false,
 }
 
 export function formOf(alert: Alert): AlertForm {
@@ -38,6 +40,7 @@ export function formOf(alert: Alert): AlertForm {
     minSignals: String(alert.min_signals),
     recoveryHold: String(alert.recovery_hold_minutes),
     repeat: alert.repeat_hours === null ? '' : String(alert.repeat_hours),
+    signals: alert.signals,
   }
 }
 
@@ -53,6 +56,7 @@ export function rulesOf(form: AlertForm) {
     min_signals: Number(form.minSignals),
     recovery_hold_minutes: Number(form.recoveryHold),
     repeat_hours: form.repeat.trim() === '' ? null : Number(form.repeat),
+    signals: form.signals,
   }
 }
 
@@ -66,6 +70,7 @@ export const labels = {
   min_signals: 'Signals needed',
   recovery_hold_minutes: 'Wait before telling of a recovery (minutes)',
   repeat_hours: 'Repeat every (hours)',
+  signals: 'Every signal',
 }
 
 export function labelsFor(channel: Channel): Record<string, string> {

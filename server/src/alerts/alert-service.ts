@@ -139,8 +139,8 @@ function alertPlace({ publicId }: Pick<Alert, 'publicId'>, kind: AlertSecretKind
 }
 
 function withChanges(alert: Alert, update: Omit<AlertUpdate, 'target' | 'slackToken' | 'state'>): AlertRules {
-  const { name, prompts, events, holdMs, minSignals, recoveryHoldMs, repeatMs } = alert
-  const current: AlertRules = { name, prompts, events, holdMs, minSignals, recoveryHoldMs, repeatMs }
+  const { name, prompts, events, holdMs, minSignals, recoveryHoldMs, repeatMs, signals } = alert
+  const current: AlertRules = { name, prompts, events, holdMs, minSignals, recoveryHoldMs, repeatMs, signals }
   const given = Object.entries(update).filter(([, value]) => value !== undefined)
   return { ...current, ...Object.fromEntries(given) }
 }

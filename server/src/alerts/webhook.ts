@@ -8,7 +8,7 @@ import { signaturesOf } from './webhook-secret.ts'
 
 /** Sends a message as https://www.standardwebhooks.com defines it. */
 export function sendWebhook(context: ChannelContext, target: Target, id: string, message: Message): Promise<Attempt> {
-  return sendSigned(context, target, id, 'application/json', webhookBody(message, context.publicUrl()))
+  return sendSigned(context, target, id, 'application/json', JSON.stringify(webhookBody(message, context.publicUrl())))
 }
 
 /** The same as a CloudEvent in structured mode: https://cloudevents.io. */
@@ -18,7 +18,13 @@ export function sendCloudEvent(
   id: string,
   message: Message,
 ): Promise<Attempt> {
-  return sendSigned(context, target, id, 'application/cloudevents+json', cloudEvent(message, id, context.publicUrl()))
+  const body = JSON.stringify(cloudEvent(message, id, context.publicUrl()))
+  return sendSigned(context, target, id, 'application/cloudevents+json', body)
+}
+
+/** Several CloudEvents in one request. `body` is a JSON array. */
+export function sendCloudEvents(context: ChannelContext, target: Target, id: string, body: string): Promise<Attempt> {
+  return sendSigned(context, target, id, 'application/cloudevents-batch+json', body)
 }
 
 async function sendSigned(
@@ -26,9 +32,8 @@ async function sendSigned(
   { target, secrets }: Target,
   id: string,
   contentType: string,
-  content: object,
+  body: string,
 ): Promise<Attempt> {
-  const body = JSON.stringify(content)
   // The time of this attempt: receivers reject old timestamps, because a recorded request could be sent again.
   const timestamp = Math.floor(clock() / 1_000)
   const headers = {

@@ -8,6 +8,7 @@ import { alertDeliveryStates } from '../domain/alerts/delivery.ts'
 import { alertEvents, deliveryEvents } from '../domain/alerts/event.ts'
 import type { Message } from '../domain/alerts/message.ts'
 import { noticeKinds, noticeStates } from '../domain/alerts/notice.ts'
+import { signalChanges } from '../domain/alerts/signal-event.ts'
 import type { ArchiveRow, LastIds, NumberedTable } from '../domain/archive/archive.ts'
 import { validUndelivered } from '../domain/delivery/settings.ts'
 import { validProductionEnvironments } from '../domain/deployments/production.ts'
@@ -224,6 +225,7 @@ const rules: Record<string, Record<string, Rule>> = {
     sealed_old_secret: sealed,
     prompts: (value) => validGlob('prompts', String(value)),
     events: check((text) => isTextList(text, checkEvents), 'must be a JSON array of events'),
+    signals: flag,
   },
   notices: { kind: oneOf(noticeKinds), state: oneOf(noticeStates) },
   alert_deliveries: {
@@ -303,6 +305,10 @@ const rules: Record<string, Record<string, Rule>> = {
     subject,
     voter: pattern(/^[0-9A-Za-z_-]{43}$/, 'must be a hash'),
     trace_id: pattern(/^[0-9a-f]{32}$/, 'must be 32 hexadecimal digits'),
+  },
+  signal_events: {
+    kind: oneOf(signalChanges),
+    event_id: pattern(/^evt_[0-9A-Za-z]{24}$/, 'must be evt_ and 24 letters and digits'),
   },
   version_hours: { version },
   trace_links: {

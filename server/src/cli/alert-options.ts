@@ -21,6 +21,8 @@ export interface RuleOptions {
   minSignals?: number
   recoveryHold?: number
   repeat?: number | 'never'
+  /** False with `--no-signals`. */
+  signals?: boolean
 }
 
 export function addTargetOptions(command: Command): Command {
@@ -57,10 +59,11 @@ export function addRuleOptions(command: Command, hasDefaults: boolean): Command 
     .option('--min-signals <count>', help('how many signals the change needs first', '50'), integerArgument)
     .option('--recovery-hold <duration>', help('how long a recovery has to last', '15m'), durationArgument)
     .option('--repeat <duration>', help('tell again after this time while it stays open, or never', 'never'), repeat)
+    .option('--signals', help('also send every signal, with the channel cloudevents', 'no'))
 }
 
 export function rulesFrom(options: RuleOptions): Partial<AlertRules> {
-  const { name, prompts, events, hold, minSignals, recoveryHold, repeat } = options
+  const { name, prompts, events, hold, minSignals, recoveryHold, repeat, signals } = options
   return {
     ...(name !== undefined && { name }),
     ...(prompts !== undefined && { prompts }),
@@ -69,6 +72,7 @@ export function rulesFrom(options: RuleOptions): Partial<AlertRules> {
     ...(minSignals !== undefined && { minSignals }),
     ...(recoveryHold !== undefined && { recoveryHoldMs: recoveryHold }),
     ...(repeat !== undefined && { repeatMs: repeat === 'never' ? null : repeat }),
+    ...(signals !== undefined && { signals }),
   }
 }
 

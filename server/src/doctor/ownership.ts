@@ -8,6 +8,7 @@ const references = [
   ['version_sums', 'prompt_id', 'prompts'],
   ['hour_revisions', 'prompt_id', 'prompts'],
   ['signal_subjects', 'prompt_id', 'prompts'],
+  ['signal_events', 'prompt_id', 'prompts'],
   ['history_entries', 'prompt_id', 'prompts'],
   ['edits', 'prompt_id', 'prompts'],
   ['prompts', 'repository_id', 'repositories'],

@@ -96,7 +96,7 @@ async function checkServer(rows: DatabaseReader['rows'], address: string): Promi
 }
 
 const isOurTable = `(c.relname in ('organisations', 'api_keys', 'people', 'invitations', 'sessions', 'prompts', 'history_entries', 'signals',
-  'idempotency_keys', 'signal_usage', 'signal_hours', 'version_hours', 'signal_subjects', 'hour_revisions', 'recent_sums', 'recent_usage', 'trace_links', 'exposure_hours', 'evaluation_hours', 'evaluation_events', 'waiting_evaluations', 'telemetry_outcomes', 'repositories', 'deliveries', 'pulls', 'edits', 'audit',
+  'idempotency_keys', 'signal_usage', 'signal_hours', 'version_hours', 'signal_subjects', 'hour_revisions', 'recent_sums', 'recent_usage', 'trace_links', 'exposure_hours', 'evaluation_hours', 'evaluation_events', 'waiting_evaluations', 'signal_events', 'telemetry_outcomes', 'repositories', 'deliveries', 'pulls', 'edits', 'audit',
   'prompt_wander', 'prompt_standings', 'shifts', 'regressions', 'sweep', 'judge_queue', 'audit_heads', 'signal_retention', 'readiness', 'schema_migrations', 'change_counter') or c.relname ~ '^signals_\\d{4}_\\d{2}$')`
 
 async function checkPrivileges(rows: DatabaseReader['rows']): Promise<Finding> {

@@ -9,6 +9,7 @@ import type { AlertStore } from './alerts/alert.ts'
 import type { AlertDeliveryStore } from './alerts/delivery.ts'
 import type { NoticeStore } from './alerts/notice.ts'
 import type { PullCommentStore } from './alerts/pull-comment.ts'
+import type { SignalEventStore } from './alerts/signal-event.ts'
 import type { ArchiveStore } from './archive/archive.ts'
 import type { BriefingStore } from './briefings/briefing.ts'
 import type { LiveTextStore } from './delivery/live-text.ts'
@@ -99,6 +100,7 @@ export interface Store {
   sweep: SweepStore
   alerts: AlertStore
   alertDeliveries: AlertDeliveryStore
+  signalEvents: SignalEventStore
   notices: NoticeStore
   pullComments: PullCommentStore
   briefings: BriefingStore

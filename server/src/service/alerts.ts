@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { createAlertService } from '../alerts/alert-service.ts'
 import type { Config } from '../config.ts'
 import type { AlertService } from '../domain/alerts/alert-service.ts'
-import type { SendMessage } from '../domain/alerts/channel.ts'
+import type { SendEvents, SendMessage } from '../domain/alerts/channel.ts'
 import type { ReportOnPull } from '../domain/alerts/pull-comment.ts'
 import type { Vault } from '../domain/repositories/vault.ts'
 import type { Store } from '../domain/store.ts'
@@ -30,6 +30,15 @@ export function openSendMessage(
     send ??= (await import('../alerts/send.ts')).createSendMessage(context)
     return send(target, id, message)
   }
+}
+
+/** Sends signals with the configured settings. */
+export function openSendEvents(
+  { allowPrivateAlertTargets: allowPrivate, mail }: Config,
+  { publicUrl, log }: Pick<Dependencies, 'publicUrl' | 'log'>,
+): SendEvents {
+  const context = { network: { allowPrivate, allowHttp: allowPrivate }, mail, publicUrl, clock: Date.now, log }
+  return async (...request) => (await import('../alerts/webhook.ts')).sendCloudEvents(context, ...request)
 }
 
 /** Sends sign-in links and invitations with the configured settings. Null if email is not set up. */

@@ -6,6 +6,7 @@ import type { Store } from '../domain/store.ts'
 import { type Clock, day, hour, minute } from '../domain/time.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { createSender, type Sender, type SenderContext, type SenderStats } from './sender.ts'
+import { createSignalSender, type SignalSenderContext } from './signal-sender.ts'
 
 export interface NotifierContext extends SenderContext {
   store: Store
@@ -63,10 +64,11 @@ const scanEveryMs = minute
 const cleanEveryMs = hour
 
 /** Decides and sends until it is stopped. */
-export function startNotifier(context: NotifierContext): RunningNotifier {
+export function startNotifier(context: NotifierContext & SignalSenderContext): RunningNotifier {
   const notifier = createNotifier(context)
   // Another message may wait for the slot of one that was sent.
   const sender: Sender = createSender({ ...context, onIdle: () => loop.wake() })
+  const signals = createSignalSender({ ...context, onIdle: () => loop.wake() })
   const loop = startLoop({
     tasks: [
       { everyMs: scanEveryMs, run: notifier.scan },
@@ -74,6 +76,8 @@ export function startNotifier(context: NotifierContext): RunningNotifier {
       // With many notices, the first deliveries are sent before the rest are decided.
       { everyMs: roundEveryMs, run: async () => (await notifier.round()) || 'again' },
       { run: sender.round },
+      { everyMs: scanEveryMs, run: signals.checkBacklogs },
+      { run: signals.round },
     ],
     restMs: roundEveryMs,
     log: context.log,
@@ -81,7 +85,7 @@ export function startNotifier(context: NotifierContext): RunningNotifier {
   })
   return {
     async stop() {
-      await Promise.all([loop.stop(), sender.stop()])
+      await Promise.all([loop.stop().then(signals.stop), sender.stop()])
     },
     wake: loop.wake,
     stats: sender.stats,

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { openTarget } from '../alerts/alert-service.ts'
 import type { Alert } from '../domain/alerts/alert.ts'
 import type { Attempt, SendMessage, Target } from '../domain/alerts/channel.ts'
 import { type ClaimedDelivery, type DueDelivery, resultOf } from '../domain/alerts/delivery.ts'
@@ -44,6 +45,8 @@ const leaseMs = minute
 const sendTimeoutMs = 50_000
 const stopTimeoutMs = 6_000
 const maxComments = 3
+export const undecryptable =
+  'The target cannot be decrypted: ask the operator to restore the secret key, or set the target again.'
 const maxPromptsWithComments = 10
 const maxCommentLength = 1_000
 
@@ -155,25 +158,15 @@ async function attempt(context: SenderContext, delivery: ClaimedDelivery): Promi
   }
   if (alert === null) return failed('rejected', 'The alert was removed.')
   if (alert.disabledAt !== null) return failed('rejected', 'The alert is disabled.')
-  const target = openTarget(vault, alert, clock())
-  if (target === null) {
-    return failed(
-      'retry',
-      'The target cannot be decrypted: ask the operator to restore the secret key, or set the target again.',
-    )
-  }
+  const target = targetOf(vault, alert, clock())
+  if (target === null) return failed('retry', undecryptable)
   return send(target, publicId, message)
 }
 
 /** Null if the secret key does not decrypt it. */
-function openTarget(vault: Vault, alert: Alert, now: Instant): Target | null {
-  const { publicId: alertId, channel, name, sealedTarget, sealedSecret, sealedOldSecret, oldSecretUntil } = alert
-  const isOldValid = oldSecretUntil !== null && oldSecretUntil > now
-  const sealed = [sealedSecret, isOldValid ? sealedOldSecret : null].filter((secret) => secret !== null)
+export function targetOf(vault: Vault, alert: Alert, now: Instant): Target | null {
   try {
-    const target = vault.decrypt(sealedTarget, { alertId, kind: 'alert_target' })
-    const secrets = sealed.map((secret) => vault.decrypt(secret, { alertId, kind: 'alert_secret' }))
-    return { alertId, channel, name, target, secrets }
+    return openTarget(vault, alert, now)
   } catch {
     return null
   }

@@ -11,7 +11,14 @@ import { buildApp } from '../http/app.ts'
 import type { DemoApplication } from '../http/demo/routes.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../http/keys/last-used.ts'
 import { openStore } from '../store/open.ts'
-import { openAlertService, openHasWriteAccess, openReportOnPull, openSendMail, openSendMessage } from './alerts.ts'
+import {
+  openAlertService,
+  openHasWriteAccess,
+  openReportOnPull,
+  openSendEvents,
+  openSendMail,
+  openSendMessage,
+} from './alerts.ts'
 import { startBriefings } from './briefings.ts'
 import { type FirstRun, firstRun } from './first-run.ts'
 import { limitYoungGeneration, returnGarbage } from './heap.ts'
@@ -161,6 +168,7 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
   running.notifier = startNotifier({
     ...alerting,
     send: openSendMessage(config, alerting),
+    sendEvents: openSendEvents(config, alerting),
     reportOnPull,
     planLimits: config.planLimits,
     clock: Date.now,

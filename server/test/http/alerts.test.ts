@@ -57,6 +57,7 @@ onOneEngine('Alerts', (engine) => {
       min_signals: 50,
       recovery_hold_minutes: 15,
       repeat_hours: null,
+      signals: false,
       state: 'active',
       disabled_at: null,
       disabled_reason: null,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { addAlert } from '../../../testing/alerts.ts'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { isCitus, onPostgres, postgres } from '../../../testing/engines.ts'
 import { queryRows } from '../../../testing/rows.ts'
@@ -44,7 +45,13 @@ if (!isCitus)
       onTestEnd(() => database.close())
       const distributed: PostgresDatabase = Object.create(database, { isDistributed: { value: true } })
       const prepare = skippingKnownMonths(partitionCreator(database))
-      record = recordBatch(distributed, prepare, recentSums(distributed, 1), () => service.now)
+      record = recordBatch(
+        distributed,
+        prepare,
+        recentSums(distributed, 1),
+        () => service.now,
+        service.store.cacheGeneration,
+      )
     })
 
     /** Signals of every kind, in batches. */
@@ -77,6 +84,9 @@ if (!isCitus)
       // Of one shard on this server, and of one that is on another, so that Citus forwards the statements.
       const tenants = [await service.tenant(), await service.tenant()]
       const twin = await service.tenant()
+      for (const { organisation } of [...tenants, twin]) {
+        await addAlert(service, organisation.id, { channel: 'cloudevents', signals: true })
+      }
       for (const tenant of tenants) {
         const answers = []
         for (const batch of batchesFor(tenant)) answers.push(await record(batch))
@@ -100,7 +110,7 @@ if (!isCitus)
 
     async function rowsOf({ organisation: { id } }: Tenant): Promise<unknown> {
       const of = `where organisation_id = ${id}`
-      const [signals, votes, sums, versions, usage, keys, revisions] = await Promise.all(
+      const [signals, votes, sums, versions, usage, keys, revisions, events] = await Promise.all(
         [
           `select value, metadata, created_at, version, subject, voter, comment, received_at, trace_id from signals ${of} order by id`,
           `select subject, value, version, created_at, received_at, signal_id = vote_id as is_first from signal_subjects ${of} order by 1`,
@@ -109,8 +119,9 @@ if (!isCitus)
           `select month, sum(used) from month_usage ${of} group by 1`,
           `select key, fingerprint, status from idempotency_keys ${of} order by 1`,
           `select revision from hour_revisions ${of}`,
+          `select kind, occurred_at, changed_at from signal_events ${of} order by signal_id`,
         ].map((sql) => queryRows(service.url, sql)),
       )
-      return { signals, votes, sums, versions, usage, keys, revisions }
+      return { signals, votes, sums, versions, usage, keys, revisions, events }
     }
   })

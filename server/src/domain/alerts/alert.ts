@@ -30,7 +30,7 @@ export interface Alert extends AlertRules {
   sealedOldSecret: string | null
   oldSecretUntil: Instant | null
   createdAt: Instant
-  /** A receiver that responds with 410 disables its alert. */
+  /** A receiver that responds with 410, or takes no signals for days, disables its alert. */
   disabledAt: Instant | null
   disabledReason: string | null
 }
@@ -48,6 +48,8 @@ export interface AlertRules {
   recoveryHoldMs: number
   /** Tells again after this long while a regression stays open. Null to tell once. */
   repeatMs: number | null
+  /** Whether it also gets every signal. Only of the channel `cloudevents`, and of one alert of an organisation. */
+  signals: boolean
 }
 
 export type NewAlert = Omit<Alert, 'id' | 'disabledAt' | 'disabledReason' | 'sealedOldSecret' | 'oldSecretUntil'>
@@ -78,6 +80,10 @@ export interface AlertStore {
 }
 
 export const maxAlerts = 20
+
+export function secondSignalWebhook(): DomainError {
+  return new DomainError('conflict', 'Another alert of this organisation already gets signals. Change that one first.')
+}
 
 export function generateAlertId(): string {
   return `alr_${randomBase62(24)}`

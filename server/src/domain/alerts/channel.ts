@@ -23,5 +23,8 @@ export interface Target extends Pick<Alert, 'channel' | 'name'> {
   secrets: string[]
 }
 
+/** Sends the text of a JSON array of CloudEvents. */
+export type SendEvents = (target: Target, id: string, body: string) => Promise<Attempt>
+
 /** `id` is the same in every attempt at the same delivery. Never rejects: failures are part of the result. */
 export type SendMessage = (target: Target, id: string, message: Message) => Promise<Attempt>

@@ -9,7 +9,7 @@ import { alertEvents, type DeliveryEvent } from './event.ts'
 import type { TrialMessage } from './message.ts'
 
 /** Whom a notice may be told to: an alert, or the pull request. */
-export interface Listener extends Omit<AlertRules, 'name'> {
+export interface Listener extends Omit<AlertRules, 'name' | 'signals'> {
   channel: Channel | 'pull'
   /** What opened before is not told: people asked for changes from then on. */
   createdAt: Instant

@@ -33,6 +33,7 @@ export function toAlertBody(alert: Alert, lastDelivery: ListedAlertDelivery | nu
     min_signals: alert.minSignals,
     recovery_hold_minutes: alert.recoveryHoldMs / minute,
     repeat_hours: alert.repeatMs === null ? null : alert.repeatMs / hour,
+    signals: alert.signals,
     state: alertState(alert),
     disabled_at: timeOrNull(alert.disabledAt),
     disabled_reason: alert.disabledReason,
@@ -74,6 +75,7 @@ export function requestedRules(body: NewAlertBody): AlertRules {
     minSignals,
     recoveryHoldMs: recoveryMinutes === undefined ? defaultRules.recoveryHoldMs : recoveryMinutes * minute,
     repeatMs: repeatHours == null ? null : repeatHours * hour,
+    signals: body.signals ?? defaultRules.signals,
   }
 }
 
@@ -87,6 +89,7 @@ export function requestedUpdate(body: AlertUpdateBody): AlertUpdate {
     minSignals: body.min_signals,
     recoveryHoldMs: recovery === undefined ? undefined : recovery * minute,
     repeatMs: repeat == null ? repeat : repeat * hour,
+    signals: body.signals,
     target: body.target,
     slackToken: body.slack_token,
     state: body.state,

@@ -2,7 +2,7 @@ import type { SelectedSignals } from '../../domain/impact/reading/signal-selecti
 import type { PageRequest } from '../../domain/page.ts'
 import { cursorText, type SignalSearch } from '../../domain/signals/search.ts'
 import type { Signal, StoredSignal } from '../../domain/signals/signal.ts'
-import { sentVersion } from '../../domain/signals/version.ts'
+import { signalText } from '../../domain/signals/signal-text.ts'
 import { isoTime } from '../../domain/time.ts'
 import { renderPageJson, searchPagination } from '../page-body.ts'
 
@@ -11,22 +11,6 @@ import { renderPageJson, searchPagination } from '../page-body.ts'
 export function renderSignal({ id, value, createdAt }: Signal): string {
   const text = value === null ? 'null' : `"${value}"`
   return `{"id":${id},"value":${text},"created_at":"${isoTime(createdAt)}"}`
-}
-
-export function renderStoredSignal(signal: StoredSignal): string {
-  const { id, value, metadata, createdAt, version, subject, voter, comment, occurredAt, traceId } = signal
-  const details = {
-    version: version === null ? null : sentVersion(version),
-    subject,
-    voter,
-    comment,
-    occurred_at: isoTime(occurredAt),
-    trace_id: traceId,
-  }
-  return (
-    `{"id":${id},"value":"${value}","metadata":${metadata ?? 'null'},"created_at":"${isoTime(createdAt)}",` +
-    JSON.stringify(details).slice(1)
-  )
 }
 
 /** The results of a search. The number of matches is known only if the search began with the newest signal and examined all. */
@@ -45,7 +29,7 @@ export function renderSearch(
     searched_back_to: isComplete ? null : isoTime(cursor.at),
     cursor: isComplete ? null : cursorText(cursor),
   }
-  const data = `[${signals.map(renderStoredSignal).join(',')}]`
+  const data = `[${signals.map(signalText).join(',')}]`
   return `{"data":${data},"pagination":${JSON.stringify(pagination)},"search":${JSON.stringify(search)}${renderChange(counted)}}`
 }
 
@@ -55,7 +39,7 @@ export function renderSignalPage(
   totalCount: number,
   counted: SelectedSignals['counted'],
 ): string {
-  const page = renderPageJson(`[${signals.map(renderStoredSignal).join(',')}]`, request, totalCount)
+  const page = renderPageJson(`[${signals.map(signalText).join(',')}]`, request, totalCount)
   return `${page.slice(0, -1)}${renderChange(counted)}}`
 }
 
@@ -67,9 +51,9 @@ function renderChange(counted: SelectedSignals['counted']): string {
 }
 
 /**
- * `renderStoredSignal` on one line. JSON allows line breaks between values, and a sender could use them to make part of its metadata look
+ * `signalText` on one line. JSON allows line breaks between values, and a sender could use them to make part of its metadata look
  * like a line of its own. They cannot occur inside strings, so a space in place of each leaves the value as it is.
  */
 export function renderSignalLine(signal: StoredSignal): string {
-  return renderStoredSignal(signal).replaceAll(/[\r\n]/g, ' ')
+  return signalText(signal).replaceAll(/[\r\n]/g, ' ')
 }

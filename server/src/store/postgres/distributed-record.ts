@@ -1,5 +1,6 @@
 import type { ChangedRows } from '../sql/signal-changes.ts'
 import {
+  events,
   hourSums,
   inputOf,
   insertInto,
@@ -19,15 +20,16 @@ import {
   votes,
 } from './record-rows.ts'
 
-const sets = [usage, signals, sums, removed, revisions, votes, keys]
+const sets = [usage, signals, sums, removed, revisions, votes, keys, events]
 const columns = sets.flatMap((set) => set.columns)
+const eventsParameter = columns.length - events.columns.length + 1
 
 /**
  * The function that records signals of organisations on one worker. Citus runs it on the worker of its last argument, in one round
  * trip and one transaction. Processes of two versions may run at the same time, so a change of the function needs a new name.
  */
 export const recordFunction = {
-  name: 'record_signals_3',
+  name: 'record_signals_4',
   parameterTypes: [...columns.map(({ type }) => (type === 'bigint' ? 'bigint[]' : 'json')), 'bigint'],
   /** The argument that says on which worker the function runs, counted from 1. */
   organisation: columns.length + 1,
@@ -130,6 +132,9 @@ begin
     end if;`,
   )}
   ${forEach(keys, insert('idempotency_keys', keys))}
+  -- Few organisations have a webhook for signals.
+  if cardinality($${eventsParameter}) > 0 then ${forEach(events, insert('signal_events', events))}
+  end if;
   return granted;
 end `
 }

@@ -19,6 +19,7 @@ export const distributedTables = [
   'evaluation_hours',
   'evaluation_events',
   'waiting_evaluations',
+  'signal_events',
 ]
 
 /** Read together with signals on every worker, and written only by retention. */

@@ -1,6 +1,7 @@
 import { monthStart } from '../../domain/time.ts'
 import type { TypedColumn, Value } from '../sql/database.ts'
 import type { ChangedRows } from '../sql/signal-changes.ts'
+import { onLaterChange } from '../sql/signal-events.ts'
 import { receivedAt } from '../sql/vote.ts'
 import { batchInput, columnParameter } from './batch-columns.ts'
 
@@ -184,6 +185,22 @@ export const keys: RowSet = {
     sameNames('organisation_id', 'key', 'fingerprint', 'signal_id', 'created_at', 'status'),
   ),
   order: 'organisation_id, key collate "C"',
+}
+
+export const events: RowSet = {
+  ...rowSet(
+    'events',
+    {
+      ...ofPrompt,
+      signal_id: ({ signalId }) => signalId,
+      occurred_at: ({ occurredAt }) => occurredAt,
+      changed_at: ({ changedAt }) => changedAt,
+    },
+    { kind: ({ kind }) => kind, event_id: ({ eventId }) => eventId },
+    sameNames('organisation_id', 'signal_id', 'prompt_id', 'occurred_at', 'kind', 'event_id', 'changed_at'),
+  ),
+  onConflict: onLaterChange,
+  order: 'organisation_id, signal_id',
 }
 
 /** An insert of rows that `source` makes of the expressions for the columns. */

@@ -1,6 +1,7 @@
 import type { ChangedRows } from '../sql/signal-changes.ts'
 import { reserveUsage } from './monthly-limit.ts'
 import {
+  events,
   inputOf,
   insertInto,
   keys,
@@ -39,6 +40,8 @@ interface Parts {
   /** Votes that exist. */
   replaced: boolean
   keys: boolean
+  /** Organisations whose signals are sent. */
+  events: boolean
 }
 
 function partsOf(rows: ChangedRows, addsRecent: boolean): Parts {
@@ -53,6 +56,7 @@ function partsOf(rows: ChangedRows, addsRecent: boolean): Parts {
     votes: rows.votes.length > 0,
     replaced: rows.votes.some(({ expected }) => expected !== null),
     keys: rows.keys.length > 0,
+    events: rows.events.length > 0,
   }
 }
 
@@ -65,6 +69,7 @@ function setsOf(parts: Parts): RowSet[] {
     ...(parts.revised ? [revisions] : []),
     ...(parts.votes ? [votes] : []),
     ...(parts.keys ? [keys] : []),
+    ...(parts.events ? [events] : []),
   ]
 }
 
@@ -115,6 +120,7 @@ function recordSql(parts: Parts): string {
       update signal_subjects s ${updateVote('i')} from ${from(votes).replace('as input', 'as i')}
       where ${sameIn('s', 'i', voteKey)} and i.expected is not null and ${ifGranted.replace('organisation_id', 'i.organisation_id')})`,
     keyed: `(${insert('idempotency_keys', keys)})`,
+    announced: `(${insert('signal_events', events)})`,
   }
   const used: Record<keyof typeof ctes, boolean> = {
     stale: parts.replaced,
@@ -128,6 +134,7 @@ function recordSql(parts: Parts): string {
     voted: parts.votes,
     replaced: parts.replaced,
     keyed: parts.keys,
+    announced: parts.events,
   }
   const names = Object.keys(ctes) as (keyof typeof ctes)[]
   const defined = names.filter((name) => used[name]).map((name) => `${name} as ${ctes[name]}`)

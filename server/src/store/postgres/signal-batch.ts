@@ -14,6 +14,7 @@ import {
   subjectKey,
   usageKey,
 } from '../sql/signal-changes.ts'
+import { sendingOrganisations } from '../sql/signal-events.ts'
 import { deadlock, type PostgresDatabase, UnknownOutcome } from './database.ts'
 import { distributedStatement } from './distributed-record.ts'
 import { lookUp, settleFound } from './known-signals.ts'
@@ -46,9 +47,11 @@ export function recordBatch(
   preparePartitions: PreparePartitions,
   recent: RecentSums,
   clock: Clock,
+  generation: () => number,
 ): (signals: SignalToRecord[]) => Promise<RecordOutcome[]> {
   const ids = signalIds(database)
   let lookUpUntil = 0
+  let [sending, seenGeneration] = [new Set<number>(), -1]
 
   return async (signals) => {
     const reserved = await ids.reserve(signals.length)
@@ -56,6 +59,11 @@ export function recordBatch(
       return { id: reserved[i] as number, signal, planned: null, outcome: null }
     })
     await preparePartitions(signals.map(({ createdAt, details }) => monthStart(details?.occurredAt ?? createdAt)))
+    if (generation() !== seenGeneration) {
+      const current = generation()
+      sending = new Set((await database.rows(sendingOrganisations)).map((row) => row.organisation_id as number))
+      seenGeneration = current
+    }
     const remaining: Remaining = new Map()
     const votes: KnownVotes = new Map()
     let sent: SignalChange[] = []
@@ -126,7 +134,7 @@ export function recordBatch(
 
     /** The count for the month of each organisation whose changes are stored now. */
     async function send(changes: SignalChange[]): Promise<Map<number, number>> {
-      const rows = changedRows(changes, clock())
+      const rows = changedRows(changes, clock(), sending)
       if (rows.usage.length === 0) return new Map()
       sent = changes
       // A vote may keep the time of the one that it replaces, which the batch did not know before.

@@ -33,6 +33,7 @@ import { sqlSessions } from '../sql/sessions.ts'
 import { sqlShares } from '../sql/shares.ts'
 import { sqlShifts } from '../sql/shifts.ts'
 import { sqlSignalDeletion } from '../sql/signal-deletion.ts'
+import { sqlSignalEvents } from '../sql/signal-events.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
 import { sqlSignals } from '../sql/signals.ts'
 import { sqlSources } from '../sql/sources.ts'
@@ -76,7 +77,7 @@ export async function openPostgresStore(
   await preparePartitions([monthStart(clock())])
 
   const recent = recentSums(database, Math.floor(Math.random() * maxWriter))
-  const record = recordBatch(database, preparePartitions, recent, clock)
+  const record = recordBatch(database, preparePartitions, recent, clock, caches.generation)
   const ofOneServer = groupCommit(record, { batchSize, onBatch })
   const byWorker = groupCommitByWorker(createWorkers(database), record, onLostConnection, { onBatch })
   // The tables may be distributed while this process runs.
@@ -140,6 +141,7 @@ export async function openPostgresStore(
     sweep: sqlSweep(database),
     alerts: sqlAlerts(database),
     alertDeliveries: sqlAlertDeliveries(database),
+    signalEvents: sqlSignalEvents(database),
     notices: sqlNotices(database),
     pullComments: sqlPullComments(database),
     briefings: sqlBriefings(database),

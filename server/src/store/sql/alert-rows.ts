@@ -2,7 +2,16 @@ import type { Alert, Channel } from '../../domain/alerts/alert.ts'
 import type { AlertEvent } from '../../domain/alerts/event.ts'
 import { type Row, type Statement, statement } from './database.ts'
 
-export const ruleColumns = ['name', 'prompts', 'events', 'hold_ms', 'min_signals', 'recovery_hold_ms', 'repeat_ms']
+export const ruleColumns = [
+  'name',
+  'prompts',
+  'events',
+  'hold_ms',
+  'min_signals',
+  'recovery_hold_ms',
+  'repeat_ms',
+  'signals',
+]
 export const columns = `id, organisation_id, public_id, channel, sealed_target, hint, sealed_secret, sealed_old_secret, old_secret_until,
   ${ruleColumns.join(', ')}, created_at, disabled_at, disabled_reason`
 
@@ -28,6 +37,7 @@ export function toAlert(row: Row): Alert {
     minSignals: row.min_signals as number,
     recoveryHoldMs: row.recovery_hold_ms as number,
     repeatMs: row.repeat_ms as number | null,
+    signals: row.signals === 1,
     createdAt: row.created_at as number,
     disabledAt: row.disabled_at as number | null,
     disabledReason: row.disabled_reason as string | null,

@@ -6,15 +6,17 @@ import {
   type AlertStore,
   maxAlerts,
   type NewAlert,
+  secondSignalWebhook,
   tooManyAlerts,
 } from '../../domain/alerts/alert.ts'
 import { type Instant, isoTime } from '../../domain/time.ts'
 import { cancelPending } from './alert-deliveries.ts'
 import { columns, ruleColumns, toAlert } from './alert-rows.ts'
 import { auditEntry } from './audit-chain.ts'
-import { type Database, firstOrNull, type Row, requireRow, statement, type Value } from './database.ts'
+import { type Database, firstOrNull, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
 import { decideOpenNotices } from './notice-changes.ts'
 import { lockOrganisation, requireRoom } from './organisations.ts'
+import { forgetWaiting } from './signal-events.ts'
 
 export function sqlAlerts(database: Database): AlertStore {
   return {
@@ -36,10 +38,12 @@ export function sqlAlerts(database: Database): AlertStore {
     async add(alert, by) {
       const { organisationId, createdAt } = alert
       let stored: Row[] = []
-      await database.write([
+      // The writers of signals cache who gets them.
+      await database[alert.signals ? 'writeAndInvalidate' : 'write']([
         // Concurrent requests must not exceed the limit together.
         lockOrganisation(organisationId),
         requireRoom(maxAlerts, 'alerts where organisation_id = ?', [organisationId], tooManyAlerts),
+        ...(alert.signals ? startSending(alert) : []),
         {
           ...insertAlert(alert),
           andThen(rows) {
@@ -64,21 +68,24 @@ export function sqlAlerts(database: Database): AlertStore {
       const set = names.map((column, i) => ({ column, value: valuesOf(changes)[i] as Value, old: before[i] }))
       // What stays the same may have been changed since it was read: by another request, a 410, or a rotation of the secret key.
       const changed = set.filter(({ value, old }) => value !== old)
-      await database.write([
+      await database[alert.signals || changes.signals ? 'writeAndInvalidate' : 'write']([
+        ...(changes.signals && !alert.signals ? [lockOrganisation(organisationId), ...startSending(alert)] : []),
         {
           ...statement(
-            `update alerts set ${['public_id = public_id', ...changed.map(({ column }) => `${column} = ?`)].join(', ')}
+            `update alerts set ${[sendAgain, ...changed.map(({ column }) => `${column} = ?`)].join(', ')}
              where organisation_id = ? and id = ? returning ${columns}`,
             [...changed.map(({ value }) => value), organisationId, id],
           ),
           andThen(rows) {
             stored = rows
             if (rows.length === 0) return []
+            const after = toAlert(requireRow(rows))
             return [
+              ...(isSending(alert) === isSending(after) ? [] : [forgetWaiting(alert)]),
               ...(changes.disabledAt === null
                 ? [decideOpenNotices(organisationId, at)]
                 : [cancelPending(alert, 'The alert is disabled.', at)]),
-              audit(alert, 'alert.updated', at, by, changedFields(alert, toAlert(requireRow(rows)))),
+              audit(alert, 'alert.updated', at, by, changedFields(alert, after)),
             ]
           },
         },
@@ -107,11 +114,12 @@ export function sqlAlerts(database: Database): AlertStore {
 
     async remove(alert, at, by) {
       const { organisationId, id } = alert
-      await database.write([
+      await database[alert.signals ? 'writeAndInvalidate' : 'write']([
         {
           ...statement('delete from alerts where organisation_id = ? and id = ? returning id', [organisationId, id]),
           andThen: (rows) =>
             rows.flatMap(() => [
+              ...(alert.signals ? [forgetWaiting(alert)] : []),
               cancelPending(alert, 'The alert was removed.', at),
               audit(alert, 'alert.removed', at, by),
             ]),
@@ -121,14 +129,18 @@ export function sqlAlerts(database: Database): AlertStore {
 
     async disable(alert, reason, at) {
       const { organisationId, id } = alert
-      await database.write([
+      await database[alert.signals ? 'writeAndInvalidate' : 'write']([
         {
           ...statement(
             `update alerts set disabled_at = ?, disabled_reason = ?
              where organisation_id = ? and id = ? and disabled_at is null returning id`,
             [at, reason, organisationId, id],
           ),
-          andThen: (rows) => rows.map(() => cancelPending(alert, 'The alert is disabled.', at)),
+          andThen: (rows) =>
+            rows.flatMap(() => [
+              ...(alert.signals ? [forgetWaiting(alert)] : []),
+              cancelPending(alert, 'The alert is disabled.', at),
+            ]),
         },
       ])
     },
@@ -139,14 +151,29 @@ function insertAlert(alert: NewAlert) {
   const { organisationId, publicId, channel, sealedTarget, hint, sealedSecret, createdAt } = alert
   return statement(
     `insert into alerts (organisation_id, public_id, channel, sealed_target, hint, sealed_secret, created_at, ${ruleColumns.join(', ')})
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning ${columns}`,
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning ${columns}`,
     [organisationId, publicId, channel, sealedTarget, hint, sealedSecret, createdAt, ...ruleValues(alert)],
   )
 }
 
-function ruleValues({ name, prompts, events, holdMs, minSignals, recoveryHoldMs, repeatMs }: AlertRules): Value[] {
-  return [name, prompts, JSON.stringify(events), holdMs, minSignals, recoveryHoldMs, repeatMs]
+function ruleValues(rules: AlertRules): Value[] {
+  const { name, prompts, events, holdMs, minSignals, recoveryHoldMs, repeatMs, signals } = rules
+  return [name, prompts, JSON.stringify(events), holdMs, minSignals, recoveryHoldMs, repeatMs, signals ? 1 : 0]
 }
+
+function isSending({ signals, disabledAt }: Pick<Alert, 'signals' | 'disabledAt'>): boolean {
+  return signals && disabledAt === null
+}
+
+/** Part of a transaction, after `lockOrganisation`. */
+function startSending({ organisationId }: Pick<Alert, 'organisationId'>): Statement[] {
+  const others = 'alerts where organisation_id = ? and signals = 1'
+  return [requireRoom(1, others, [organisationId], secondSignalWebhook), forgetWaiting({ organisationId })]
+}
+
+/** An update may be the repair, so the next attempt is not put off, unless one is in progress. */
+const sendAgain =
+  'signals_attempts = 0, signals_due_at = case when signals_lease is null then 0 else signals_due_at end'
 
 function audit(
   { organisationId, publicId, name }: Pick<Alert, 'organisationId' | 'publicId' | 'name'>,
@@ -169,6 +196,7 @@ function changedFields(before: Alert, after: Alert): AuditDetails {
     min_signals: alert.minSignals,
     recovery_hold_ms: alert.recoveryHoldMs,
     repeat_ms: alert.repeatMs ?? 'never',
+    signals: alert.signals ? 'sent' : 'not sent',
     target: alert.hint,
     state: alert.disabledAt === null ? 'active' : 'disabled',
   })

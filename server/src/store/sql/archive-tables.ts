@@ -365,6 +365,10 @@ export const archiveTables: ArchiveTable[] = [
       created_at: 'integer',
       disabled_at: 'integer',
       disabled_reason: 'text',
+      signals: 'integer',
+      signals_attempts: 'integer',
+      signals_due_at: 'integer',
+      signals_lease: 'text',
     },
   },
   {
@@ -643,6 +647,18 @@ export const archiveTables: ArchiveTable[] = [
       version: 'text',
       created_at: 'integer',
       received_at: 'integer',
+    },
+  },
+  {
+    name: 'signal_events',
+    columns: {
+      organisation_id: 'organisations',
+      signal_id: 'signals',
+      prompt_id: 'prompts',
+      occurred_at: 'integer',
+      kind: 'text',
+      event_id: 'text',
+      changed_at: 'integer',
     },
   },
   {

@@ -10,6 +10,7 @@ import { delay } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
 import { queueForJudge } from './judge-queue.ts'
+import { announceErased } from './signal-events.ts'
 import { afterDeletion } from './signal-hours.ts'
 
 /** How an engine scans the signals of an organisation. */
@@ -42,25 +43,26 @@ export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
    * Returns how many still existed.
    */
   async function remove(erasure: Erasure, signals: SignalPosition[], others: Statement[] = []): Promise<number> {
-    const { organisationId } = erasure
+    const { organisationId, at } = erasure
     const { name } = requireRow(await database.rows('select name from organisations where id = ?', [organisationId]))
     let removed = 0
     const deletions = scan.remove(organisationId, signals).map((deletion) => ({
       ...deletion,
       andThen: (rows: Row[]) => {
         removed += rows.length
-        return afterDeletion(database, organisationId, rows)
+        return afterDeletion(database, organisationId, rows, at)
       },
     }))
     const otherDeletions = others.map((deletion) => ({
       ...deletion,
       andThen: (rows: Row[]) => {
-        removed += rows.length
-        return []
+        // The signals of the others stay in the sums.
+        removed += rows.filter(({ value }) => value === null).length
+        return announceErased(database, organisationId, rows, at)
       },
     }))
     const audit = (): Statement => {
-      const { by, at } = erasure
+      const { by } = erasure
       const subject = { id: organisationId, name: name as string }
       return auditEntry({ organisationId, by, at, action: 'signals.erased', subject, details: { erased: removed } })
     }
@@ -114,9 +116,13 @@ export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
     const parameters = [organisationId, organisationId, subject]
     const expired = `created_at < (select kept_since from signal_retention)`
     return [
-      statement(`delete from signal_subjects where ${isSubject} and value is null returning subject`, parameters),
-      // Their signals stay in the sums, so they do not count as erased.
-      statement(`delete from signal_subjects where ${isSubject} and ${expired}`, parameters),
+      ...['value is null', expired].map((condition) =>
+        statement(
+          `delete from signal_subjects where ${isSubject} and ${condition}
+           returning signal_id as id, prompt_id, created_at, value`,
+          parameters,
+        ),
+      ),
       // The subject of a vote that came with OpenTelemetry is the ID of a response.
       ...['trace_links', 'waiting_evaluations'].map((table) =>
         statement(`delete from ${table} where organisation_id = ? and response_id = ?`, [organisationId, subject]),

@@ -1,7 +1,9 @@
+import { generateEventId } from '../../domain/alerts/signal-event.ts'
 import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
 import { type Instant, monthStart } from '../../domain/time.ts'
 import type { Row } from './database.ts'
 import { changesClosed } from './hour-revisions.ts'
+import type { EventRow } from './signal-events.ts'
 import { createSumChanges, type SumChange } from './sum-changes.ts'
 import { castVote, toVote, type Vote } from './vote.ts'
 
@@ -62,6 +64,8 @@ export interface ChangedRows {
   /** The changes whose `after` is a vote on a subject. */
   votes: StoredChange[]
   keys: { organisationId: number; key: string; fingerprint: string; vote: Vote; status: number | null }[]
+  /** Of organisations whose signals are sent. */
+  events: EventRow[]
 }
 
 const replacedStatus = 200
@@ -170,11 +174,22 @@ function addTo(change: SignalChange, pending: PendingSignal, voteId: (id: number
     : { kind: 'replaced', id: after.signalId, createdAt: after.createdAt }
 }
 
-/** Everything that these changes add to tables or remove from them. */
-export function changedRows(changes: SignalChange[], now: Instant): ChangedRows {
+const none: never[] = []
+
+/** Everything that these changes add to tables or remove from them. `sending`: the organisations whose signals are sent. */
+export function changedRows(changes: SignalChange[], now: Instant, sending?: ReadonlySet<number>): ChangedRows {
   const usage = new Map<number, ChangedRows['usage'][number]>()
   const sums = createSumChanges()
-  const rows: ChangedRows = { usage: [], removed: [], inserted: [], sums: [], revised: [], votes: [], keys: [] }
+  const rows: ChangedRows = {
+    usage: [],
+    removed: [],
+    inserted: [],
+    sums: [],
+    revised: [],
+    votes: [],
+    keys: [],
+    events: none,
+  }
   for (const change of changes) {
     if (!isStored(change)) continue
     const { signal, before, after, isCounted, requests } = change
@@ -198,6 +213,7 @@ export function changedRows(changes: SignalChange[], now: Instant): ChangedRows 
       rows.keys.push({ organisationId, ...signal.idempotency, vote: after, status })
     }
   }
+  if (sending !== undefined && sending.size > 0) rows.events = eventsOf(changes, sending)
   rows.usage = [...usage.values()]
   rows.sums = sums.all()
   const revised = new Map<number, number>()
@@ -206,6 +222,17 @@ export function changedRows(changes: SignalChange[], now: Instant): ChangedRows 
   }
   rows.revised = [...revised].map(([promptId, organisationId]) => ({ organisationId, promptId }))
   return rows
+}
+
+function eventsOf(changes: SignalChange[], sending: ReadonlySet<number>): EventRow[] {
+  return changes.flatMap(({ signal: { organisationId, promptId, createdAt }, before, after }) => {
+    // A vote that was cast and withdrawn at once never existed for others.
+    const exists = (before?.value ?? null) !== null || (after?.value ?? null) !== null
+    if (after === null || !exists || !sending.has(organisationId)) return []
+    const { signalId, value, occurredAt } = after
+    const kind = value === null ? 'withdrawn' : before === null ? 'recorded' : 'replaced'
+    return { organisationId, signalId, promptId, occurredAt, kind, eventId: generateEventId(), changedAt: createdAt }
+  })
 }
 
 function isStored(change: SignalChange): change is StoredChange {

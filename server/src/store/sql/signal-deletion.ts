@@ -23,7 +23,7 @@ export function sqlSignalDeletion(database: Database): SignalStore['delete'] {
         ),
         andThen: (rows) =>
           rows.flatMap(() => [
-            ...afterDeletion(database, organisationId, rows),
+            ...afterDeletion(database, organisationId, rows, at),
             auditEntry({ organisationId, by, at, action: 'signal.retracted', subject, details }),
           ]),
       },

@@ -3,6 +3,7 @@ import type { VersionText } from '../../domain/signals/version.ts'
 import type { Instant } from '../../domain/time.ts'
 import { type Database, type Row, type Statement, statement, type TypedColumn } from './database.ts'
 import { increaseRevisions } from './hour-revisions.ts'
+import { announceErased } from './signal-events.ts'
 import { addToSums, createSumChanges } from './sum-changes.ts'
 import { recountTrials } from './trials.ts'
 
@@ -19,9 +20,9 @@ const columns: TypedColumn[] = [
 
 /**
  * Subtracts signals that were just deleted (rows with `deletedColumns`) from their hourly sums, and deletes their votes. The votes
- * are deleted before the signals too, but a vote that was withdrawn at that moment may have been cast again since.
+ * are deleted before the signals too, but a vote that was withdrawn at that moment may have been cast again since. `at`: when that was.
  */
-export function afterDeletion(database: Database, organisationId: number, removed: Row[]): Statement[] {
+export function afterDeletion(database: Database, organisationId: number, removed: Row[], at: Instant): Statement[] {
   if (removed.length === 0) return []
   const changes = createSumChanges()
   for (const { prompt_id, value, version, created_at } of removed) {
@@ -66,6 +67,7 @@ export function afterDeletion(database: Database, organisationId: number, remove
       organisationId,
       removed.map(({ prompt_id }) => prompt_id as number),
     ),
+    ...announceErased(database, organisationId, removed, at),
   ]
 }
 

@@ -19,6 +19,7 @@ import { likePattern, mayMatch } from './erasure.ts'
 import { sqlHourlySums } from './hourly-sums.ts'
 import { usedSum } from './organisations.ts'
 import { sqlRetainedSince } from './retention.ts'
+import { columns, toStoredSignal } from './signal-rows.ts'
 import { sqlTallies } from './tallies.ts'
 import { sqlVersionCounts } from './version-counts.ts'
 import { sqlVotes } from './votes.ts'
@@ -50,7 +51,6 @@ interface Selection {
   skip?: number
 }
 
-const columns = 'id, value, metadata, created_at, version, subject, voter, comment, received_at, trace_id'
 // A batch is in memory as a whole, and no request runs while it is made into lines: mostly 400 KB, and never more than 1.6 MB.
 const [firstBatchSize, maxBatchSize] = [25, 100]
 const batchCharacters = 400_000
@@ -304,19 +304,4 @@ function batchSizeAfter(signals: StoredSignal[]): number {
     firstBatchSize,
     Math.min(maxBatchSize, Math.floor((batchCharacters * signals.length) / (characters + 1))),
   )
-}
-
-function toStoredSignal(row: Row): StoredSignal {
-  return {
-    id: row.id as number,
-    value: row.value as SignalValue,
-    metadata: row.metadata as string | null,
-    createdAt: (row.received_at ?? row.created_at) as number,
-    occurredAt: row.created_at as number,
-    version: row.version as string | null,
-    subject: row.subject as string | null,
-    voter: row.voter as string | null,
-    comment: row.comment as string | null,
-    traceId: row.trace_id as string | null,
-  }
 }

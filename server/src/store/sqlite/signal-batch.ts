@@ -1,7 +1,7 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
 import { type Clock, monthStart } from '../../domain/time.ts'
-import type { Row } from '../sql/database.ts'
+import { columnNames, type Row } from '../sql/database.ts'
 import { increaseRevision } from '../sql/hour-revisions.ts'
 import {
   type ChangedRows,
@@ -19,6 +19,7 @@ import {
   toStoredVote,
   usageKey,
 } from '../sql/signal-changes.ts'
+import { eventColumns, onLaterChange, sendingOrganisations } from '../sql/signal-events.ts'
 import { addToSums } from '../sql/sum-changes.ts'
 import { receivedAt } from '../sql/vote.ts'
 import type { SqliteDatabase } from './database.ts'
@@ -30,6 +31,7 @@ import type { SqliteDatabase } from './database.ts'
 export function recordBatch(
   database: SqliteDatabase,
   clock: Clock,
+  generation: () => number,
 ): (signals: SignalToRecord[]) => Promise<RecordOutcome[]> {
   const lastId = database.prepare(`select seq from sqlite_sequence where name = 'signals'`)
   const findKey = database.prepare(
@@ -44,11 +46,17 @@ export function recordBatch(
   )
   const findUsage = database.prepare('select used from signal_usage where organisation_id = ? and month = ?')
   const store = rowStore(database)
+  const findSending = database.prepare(sendingOrganisations)
+  let [sending, seenGeneration] = [new Set<number>(), -1]
 
   return (signals) =>
     database.transaction(() => {
       let id = (lastId.get()?.seq ?? 0) as number
       const batch = signals.map((signal): PendingSignal => ({ id: ++id, signal, planned: null, outcome: null }))
+      if (generation() !== seenGeneration) {
+        seenGeneration = generation()
+        sending = new Set(findSending.all().map((row) => row.organisation_id as number))
+      }
       const votes: KnownVotes = new Map()
       const usage = new Map<string, number>()
       for (const pending of batch) lookUp(pending, votes)
@@ -75,7 +83,7 @@ export function recordBatch(
       const isOpen = ({ outcome }: PendingSignal) => outcome === null
       for (let open = batch.filter(isOpen); open.length > 0; open = open.filter(isOpen)) {
         const changes = planChanges(nextRound(open, votes, room), votes, (_, before) => before.signalId)
-        const rows = changedRows(changes, clock())
+        const rows = changedRows(changes, clock(), sending)
         store(rows)
         const usedNow = new Map<number, number>()
         for (const { organisationId, month, signals } of rows.usage) {
@@ -152,6 +160,9 @@ function rowStore(database: SqliteDatabase): (rows: ChangedRows) => void {
     `insert into idempotency_keys (organisation_id, key, fingerprint, signal_id, created_at, status)
      values (?, ?, ?, ?, ?, ?)`,
   )
+  const insertEvent = database.prepare(
+    `insert into signal_events (${columnNames(eventColumns)}) values (?, ?, ?, ?, ?, ?, ?) ${onLaterChange}`,
+  )
 
   function insertAllPlain(signals: SQLInputValue[][]): void {
     const together = signals.length - (signals.length % rowsAtOnce)
@@ -198,6 +209,9 @@ function rowStore(database: SqliteDatabase): (rows: ChangedRows) => void {
     }
     for (const { organisationId, key, fingerprint, vote, status } of rows.keys) {
       insertKey.run(organisationId, key, fingerprint, vote.signalId, vote.createdAt, status)
+    }
+    for (const { organisationId, signalId, promptId, occurredAt, kind, eventId, changedAt } of rows.events) {
+      insertEvent.run(organisationId, signalId, promptId, occurredAt, kind, eventId, changedAt)
     }
   }
 }

@@ -32,6 +32,7 @@ import { sqlSessions } from '../sql/sessions.ts'
 import { sqlShares } from '../sql/shares.ts'
 import { sqlShifts } from '../sql/shifts.ts'
 import { sqlSignalDeletion } from '../sql/signal-deletion.ts'
+import { sqlSignalEvents } from '../sql/signal-events.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
 import { sqlSignals } from '../sql/signals.ts'
 import { sqlSources } from '../sql/sources.ts'
@@ -81,7 +82,7 @@ export async function openSqliteStore(
   })
 
   const bytesOf = ({ metadata }: SignalToRecord) => metadata?.length ?? 0
-  const signals = groupCommit(recordBatch(database, clock), { maxBatchSize, bytesOf, onBatch })
+  const signals = groupCommit(recordBatch(database, clock, caches.generation), { maxBatchSize, bytesOf, onBatch })
 
   // data_version changes when another connection has written to the file.
   const dataVersion = database.prepare('pragma data_version')
@@ -140,6 +141,7 @@ export async function openSqliteStore(
     sweep: sqlSweep(database),
     alerts: sqlAlerts(database),
     alertDeliveries: sqlAlertDeliveries(database),
+    signalEvents: sqlSignalEvents(database),
     notices: sqlNotices(database),
     pullComments: sqlPullComments(database),
     briefings: sqlBriefings(database),

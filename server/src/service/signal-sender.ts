@@ -1,0 +1,154 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { retry } from '../alerts/attempt.ts'
+import { signalEventText } from '../alerts/signal-event.ts'
+import type { Alert } from '../domain/alerts/alert.ts'
+import type { Attempt, SendEvents } from '../domain/alerts/channel.ts'
+import { generateDeliveryId, resultOf } from '../domain/alerts/delivery.ts'
+import { type ClaimedWebhook, maxWaitingSignals, type SignalEvent } from '../domain/alerts/signal-event.ts'
+import { matchesPromptGlob } from '../domain/prompt.ts'
+import { generateLeaseOwner } from '../domain/repositories/lease.ts'
+import type { Vault } from '../domain/repositories/vault.ts'
+import type { Store } from '../domain/store.ts'
+import { type Clock, minute } from '../domain/time.ts'
+import { targetOf, undecryptable } from './sender.ts'
+
+export interface SignalSenderContext {
+  store: Pick<Store, 'alerts' | 'signalEvents'>
+  vault: Vault
+  sendEvents: SendEvents
+  publicUrl: () => string
+  clock: Clock
+  log: Logger
+  /** Called when a request has ended. */
+  onIdle?: () => void
+}
+
+/** Sends signals to the webhooks that get them, at least once. */
+export interface SignalSender {
+  /** Starts a request to each webhook that is due, as far as there is room. Resolves without waiting for the responses. */
+  round(): Promise<void>
+  /** Disables webhooks that have fallen too far behind. */
+  checkBacklogs(): Promise<void>
+  /** Resolves when nothing is being sent. */
+  idle(): Promise<void>
+  /** Waits for the requests in flight, but not for longer than a shutdown may take. */
+  stop(): Promise<void>
+  inFlight(): number
+}
+
+const maxInFlight = 4
+// Each takes one small query, even without anything to send.
+const webhooksOfRound = 200
+// A request takes up to 10 s.
+const leaseMs = minute
+const stopTimeoutMs = 6_000
+const maxEvents = 500
+const maxBytes = 1_000_000
+// A signal may have 16 KB of metadata.
+const eventsOfRead = 50
+
+export function createSignalSender(context: SignalSenderContext): SignalSender {
+  const { store, clock, log } = context
+  const inFlight = new Set<Promise<void>>()
+  let lastOrganisation = 0
+
+  async function deliver(webhook: ClaimedWebhook): Promise<void> {
+    const { events, body } = await nextBatch(context, webhook)
+    const attempt = body === null ? null : await send(context, webhook, body)
+    const now = clock()
+    if (attempt === null || attempt.outcome === 'sent') {
+      return store.signalEvents.finish(webhook, events, { attempts: 0, dueAt: now })
+    }
+    const { state, dueAt, error } = resultOf(webhook, attempt, now, Math.random())
+    if (state !== 'failed') return store.signalEvents.finish(webhook, [], { attempts: webhook.attempts + 1, dueAt })
+    const since = attempt.outcome === 'gone' ? '' : 'It took no signals for three days. '
+    await disable(webhook, `${since}${error ?? ''} Enable the alert to send the signals from then on.`)
+  }
+
+  async function disable(webhook: Alert, reason: string): Promise<void> {
+    log.warn({ alert: webhook.publicId, reason }, 'a webhook for signals was disabled')
+    await store.alerts.disable(webhook, reason, clock())
+  }
+
+  function start(webhook: ClaimedWebhook): void {
+    const sending: Promise<void> = deliver(webhook)
+      .catch((error) => log.warn({ err: error, alert: webhook.publicId }, 'could not send signals'))
+      .finally(() => {
+        inFlight.delete(sending)
+        context.onIdle?.()
+      })
+    inFlight.add(sending)
+  }
+
+  return {
+    async round() {
+      if (inFlight.size >= maxInFlight) return
+      for (const webhook of await store.signalEvents.webhooks(lastOrganisation, webhooksOfRound)) {
+        if (inFlight.size >= maxInFlight) return
+        lastOrganisation = webhook.organisationId
+        if ((await store.signalEvents.countWaiting(webhook.organisationId, 1)) === 0) continue
+        const now = clock()
+        const claimed = await store.signalEvents.claim(webhook, generateLeaseOwner(), now, now + leaseMs)
+        if (claimed !== null) start(claimed)
+      }
+    },
+
+    async checkBacklogs() {
+      const most = maxWaitingSignals
+      for (const webhook of await store.signalEvents.webhooks(0, Number.MAX_SAFE_INTEGER)) {
+        if ((await store.signalEvents.countWaiting(webhook.organisationId, most + 1)) <= most) continue
+        const waited = `More than ${most.toLocaleString('en')} signals waited for the receiver.`
+        await disable(webhook, `${waited} Enable the alert to send the signals from then on.`)
+      }
+    },
+
+    async idle() {
+      while (inFlight.size > 0) await Promise.all(inFlight)
+    },
+
+    async stop() {
+      // What has not been acknowledged by then is sent again after the lease.
+      await Promise.race([this.idle(), pause(stopTimeoutMs, undefined, { ref: false })])
+    },
+
+    inFlight: () => inFlight.size,
+  }
+}
+
+/** The events of the next request, with those that are removed without being sent. Without any to send, the body is null. */
+async function nextBatch(
+  { store, publicUrl }: SignalSenderContext,
+  { organisationId, prompts }: ClaimedWebhook,
+): Promise<{ events: SignalEvent[]; body: string | null }> {
+  const events: SignalEvent[] = []
+  const texts: string[] = []
+  let bytes = 2
+  const result = () => ({ events, body: texts.length === 0 ? null : `[${texts.join(',')}]` })
+  while (events.length < maxEvents) {
+    const read = await store.signalEvents.read(organisationId, events.at(-1)?.signalId ?? 0, eventsOfRead)
+    for (const event of read) {
+      const text = matchesPromptGlob(prompts, event.prompt) ? signalEventText(event, publicUrl()) : null
+      if (text !== null) {
+        bytes += Buffer.byteLength(text) + 1
+        if (bytes > maxBytes && texts.length > 0) return result()
+        texts.push(text)
+      }
+      events.push(event)
+    }
+    if (read.length < eventsOfRead) break
+  }
+  return result()
+}
+
+/** Never rejects. */
+async function send(
+  { sendEvents, vault, clock }: SignalSenderContext,
+  webhook: ClaimedWebhook,
+  body: string,
+): Promise<Attempt> {
+  const target = targetOf(vault, webhook, clock())
+  if (target === null) return retry(null, undecryptable)
+  // An ID of its own for each request: one that is repeated may contain more, and receivers know the events by theirs.
+  return sendEvents(target, generateDeliveryId(), body)
+}
