@@ -1,10 +1,12 @@
 import type { AlertEvent } from '../server/src/domain/alerts/event.ts'
+import { signalChanges } from '../server/src/domain/alerts/signal-event.ts'
 import { regressionStates, repairs } from '../server/src/domain/regressions/regression.ts'
 import { trialEndings } from '../server/src/domain/trials/trial.ts'
 import { historyEntryExample, historyEntrySchema } from './history.ts'
 import type { Schema } from './operation.ts'
 import { promptIdExample } from './prompt-id.ts'
 import { object, time } from './schema.ts'
+import { storedSignalExample, storedSignalSchema } from './signals.ts'
 
 // The bodies of webhooks. server/src/alerts/webhook-body.ts creates them.
 
@@ -353,13 +355,66 @@ const digestExample = {
   undecided: [{ ...digestChangeExample, after: { rate: 0.8, signals: 40 }, interval: [-0.19, 0.06], days_left: 6 }],
 }
 
+const signalTypes = signalChanges.map((kind) => `dev.promptledger.signal.${kind}`)
+
+const signalEvent = object(
+  {
+    specversion: { enum: ['1.0'] },
+    id: { type: 'string', description: 'Starts with evt_. The same if the event is sent again' },
+    source: { ...url, description: 'The URL of the service' },
+    type: { enum: signalTypes },
+    time: { ...time, description: 'When the signal changed' },
+    subject: { type: 'string', description: 'The public ID of the prompt' },
+    datacontenttype: { enum: ['application/json'] },
+    data: object({
+      prompt: object(prompt),
+      signal: {
+        anyOf: [storedSignalSchema, object({ id: { type: 'integer' } })],
+        description: 'As it is now. Only its ID if it was withdrawn or erased',
+      },
+    }),
+  },
+  { title: 'SignalEvent', description: 'A signal that was recorded, replaced, withdrawn or erased' },
+)
+
+const signalsEvent: DocumentedEvent = {
+  event: 'signals',
+  name: 'Signals',
+  summary: 'Signals were recorded, replaced, withdrawn or erased',
+  description:
+    'Sent to an alert with the channel `cloudevents` and `signals`, at least once and in the order of changes of each signal. Store a signal under its ID, and delete it when it is ' +
+    'withdrawn or erased: changes that wait to be sent are merged.',
+  contentType: 'application/cloudevents-batch+json',
+  schema: {
+    title: 'SignalEvents',
+    type: 'array',
+    items: signalEvent,
+    examples: [
+      [
+        {
+          specversion: '1.0',
+          id: 'evt_4Hj8Kl2Zx6Cv0Bn3Mq7Wt1Yp',
+          source: publicUrl,
+          type: signalTypes[0],
+          time: timestamp,
+          subject: promptIdExample,
+          datacontenttype: 'application/json',
+          data: { prompt: { id: promptIdExample, name: 'support/refund-reply' }, signal: storedSignalExample },
+        },
+      ],
+    ],
+  },
+}
+
 /** What a webhook can send. */
 export interface DocumentedEvent {
-  event: AlertEvent | 'alert.test'
+  event: AlertEvent | 'alert.test' | 'signals'
   /** Such as `RegressionOpened`. */
   name: string
   summary: string
   description: string
+  /** By default JSON. */
+  contentType?: string
   schema: Schema
 }
 
@@ -499,6 +554,7 @@ export const documentedEvents: DocumentedEvent[] = [
     data: testData,
     example: { organisation, summary: 'Test message from Promptledger', alert: 'On call' },
   }),
+  signalsEvent,
 ]
 
 function describe(

@@ -240,7 +240,7 @@ export const storedSignalExample = {
   trace_id: null,
 } as const
 
-const storedSignalSchema = object(
+export const storedSignalSchema = object(
   {
     id: { type: 'integer' },
     value,

@@ -7,8 +7,7 @@ export function signalEventText(
   { id, kind, at, signalId, prompt, signal }: SignalEvent,
   publicUrl: string,
 ): string | null {
-  const isRemoved = kind === 'withdrawn' || kind === 'erased'
-  if (signal === null && !isRemoved) return null
+  if (signal === null && (kind === 'recorded' || kind === 'replaced')) return null
   const attributes = {
     specversion: '1.0',
     id,
@@ -20,6 +19,6 @@ export function signalEventText(
   }
   const data = { prompt: { id: prompt.publicId, name: prompt.name } }
   // Joined by hand, because metadata is JSON text that must arrive exactly as it was sent.
-  const text = isRemoved || signal === null ? `{"id":${signalId}}` : signalText(signal)
+  const text = signal === null ? `{"id":${signalId}}` : signalText(signal)
   return `${JSON.stringify(attributes).slice(0, -1)},"data":${JSON.stringify(data).slice(0, -1)},"signal":${text}}}`
 }

@@ -120,17 +120,24 @@ async function checkGit(repositories: number | null): Promise<Finding> {
   return isSupportedGit(version) ? ok('git', version) : report('git', `${version} is too old`, fix)
 }
 
-/** Warns of email alerts that no mail server can send. */
+/** Warns of email alerts that no mail server can send, and of webhooks that no longer get signals. */
 async function checkAlerts(config: Config, database: DatabaseReader): Promise<Finding> {
   const [row] = await database.rows(
     `select count(*) as total, coalesce(sum(case when disabled_at is not null then 1 else 0 end), 0) as disabled,
-       coalesce(sum(case when channel = 'email' and disabled_at is null then 1 else 0 end), 0) as emails
+       coalesce(sum(case when channel = 'email' and disabled_at is null then 1 else 0 end), 0) as emails,
+       coalesce(sum(case when signals = 1 and disabled_at is not null then 1 else 0 end), 0) as silent
      from alerts`,
   )
-  const [total, disabled, emails] = [row?.total, row?.disabled, row?.emails].map(Number) as [number, number, number]
+  const [total = 0, disabled = 0, emails = 0, silent = 0] = [row?.total, row?.disabled, row?.emails, row?.silent].map(
+    Number,
+  )
   if (emails > 0 && config.mail === null) {
     const message = `${plural(emails, 'alert goes', 'alerts go')} to email addresses, but SMTP_URL is not set`
     return warn('alerts', message, 'Set SMTP_URL and ALERT_FROM, or remove these alerts')
+  }
+  if (silent > 0) {
+    const message = `${plural(silent, 'webhook for signals is', 'webhooks for signals are')} disabled`
+    return warn('alerts', message, 'See why with promptledger alert list --org <id> --json, and enable or remove them')
   }
   return ok('alerts', `${plural(total - disabled, 'alert')} active, ${disabled} disabled`)
 }

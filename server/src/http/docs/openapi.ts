@@ -109,7 +109,8 @@ function impliedErrors({ method, path, body }: DeclaredOperation): Record<number
   }
 }
 
-function webhookOf({ name, summary, description, schema }: DocumentedEvent, shared: Shared): Operation {
+function webhookOf(documented: DocumentedEvent, shared: Shared): Operation {
+  const { name, summary, description, contentType = json, schema } = documented
   return {
     operationId: `on${name}`,
     summary,
@@ -117,7 +118,7 @@ function webhookOf({ name, summary, description, schema }: DocumentedEvent, shar
     tags: ['Events'],
     security: [{ webhook_signature: [] }],
     parameters: webhookHeaders,
-    requestBody: { required: true, content: { [json]: mediaOf(schema, shared) } },
+    requestBody: { required: true, content: { [contentType]: mediaOf(schema, shared) } },
     responses: {
       '2XX': { description: 'The message is received' },
       '4XX': { description: 'It is sent again later, for three days. `410` disables the alert' },
