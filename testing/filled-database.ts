@@ -265,7 +265,7 @@ async function storeSource({ service, tenant }: Scenario): Promise<void> {
   await service.store.sources.count(source, { received: 3, recorded: 2, rejected: 1, ...at })
 }
 
-/** An alert with both secrets, a notice about the regressions, deliveries in different states, and a comment on a pull request. */
+/** An alert with both secrets, one that gets signals and has one waiting, a notice about the regressions, deliveries in different states, and a comment on a pull request. */
 async function storeAlerts({ service, tenant, repository }: Scenario): Promise<void> {
   const organisationId = tenant.organisation.id
   const alert = await addAlert(service, organisationId, { prompts: 'prompts/**', repeatMs: 7_200_000 })
@@ -273,6 +273,9 @@ async function storeAlerts({ service, tenant, repository }: Scenario): Promise<v
   await service.store.alerts.rotateSecret(alert, { sealed, oldUntil: service.now + 1_000 }, service.now, operator)
   const other = await addAlert(service, organisationId, { channel: 'slack' })
   await service.store.alerts.disable(other, 'The receiver responded with 410 Gone.', service.now)
+  const webhook = await addAlert(service, organisationId, { channel: 'cloudevents', signals: true })
+  const sending = `signals_attempts = 1, signals_due_at = 5, signals_lease = 'lease'`
+  await queryRows(service.url, `update alerts set ${sending} where id = ${webhook.id}`)
   const [entry] = (await service.store.history.page(tenant.prompt, { page: '1', limit: 1 })).entries
   const [regression] = await service.store.regressions.ofPrompt(tenant.prompt)
   const message = {
@@ -303,6 +306,8 @@ async function storeAlerts({ service, tenant, repository }: Scenario): Promise<v
        proposed_by, created_at, claimed_until)
        select organisation_id, prompt_id, id, ${repository.id}, 'revert', 'prompt', 'promptledger/revert-1-abcdef', 'open', 1, 9,
        'https://forge.example/acme/prompts/pulls/9', (select min(id) from api_keys where organisation_id = ${organisationId}), 'ada', 5, 6 from regressions where state = 'open'`,
+    `signal_events select organisation_id, max(id), ${tenant.prompt.id}, 5, 'erased', 'evt_${'a'.repeat(24)}', 6 from signals
+       where organisation_id = ${organisationId} group by organisation_id`,
     `pull_comments values (${organisationId}, ${repository.id}, 'pull/7', '12', 5, 6)`,
     `briefings values (${organisationId}, ${repository.id}, 7, '${'7'.repeat(40)}', 5, 6, 1)`,
   ]

@@ -332,6 +332,10 @@ const rowRules: Record<string, (row: Record<string, ArchiveRow[number]>) => void
       throw invalidField('prompt_id', 'must be null if repository_id is set')
     }
   },
+  alerts: ({ channel, signals }) => {
+    if (signals === 1 && channel !== 'cloudevents')
+      throw invalidField('signals', 'must be 0 unless the channel is cloudevents')
+  },
   api_keys: ({ role, prompts }) => validPromptLimit(role as Role, prompts as string | null),
   // Without the key of the server, any server would be accepted.
   repositories: ({ sealed_ssh_key, ssh_public_key, ssh_host_key }) => {

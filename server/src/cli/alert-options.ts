@@ -50,7 +50,7 @@ export function slackTokenFrom({ slackTokenEnv, slackToken }: TargetOptions): st
 /** `defaults` are shown in the help of `add`. An update changes only the options that are given. */
 export function addRuleOptions(command: Command, hasDefaults: boolean): Command {
   const help = (text: string, fallback: string) => (hasDefaults ? `${text} (default: ${fallback})` : text)
-  return command
+  const added = command
     .option('--prompts <glob>', help("only prompts whose name or path matches, such as 'prompts/support/**'", 'all'))
     .addOption(
       new Option('--events <events...>', help('what to tell', 'everything but digest.weekly')).choices(alertEvents),
@@ -60,6 +60,8 @@ export function addRuleOptions(command: Command, hasDefaults: boolean): Command 
     .option('--recovery-hold <duration>', help('how long a recovery has to last', '15m'), durationArgument)
     .option('--repeat <duration>', help('tell again after this time while it stays open, or never', 'never'), repeat)
     .option('--signals', help('also send every signal, with the channel cloudevents', 'no'))
+  // After the positive form: commander would otherwise set it by default.
+  return hasDefaults ? added : added.option('--no-signals', 'send no signals')
 }
 
 export function rulesFrom(options: RuleOptions): Partial<AlertRules> {

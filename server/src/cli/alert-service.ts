@@ -31,4 +31,5 @@ export const alertOptions: OptionNames = {
   minSignals: '--min-signals',
   recoveryHold: '--recovery-hold',
   repeat: '--repeat',
+  signals: '--signals',
 }

@@ -91,7 +91,6 @@ export function alertCommands(program: Command): void {
     .option('--enable', 'enable it again, after it was disabled')
     .addOption(new Option('--disable', 'send nothing until it is enabled again').conflicts('enable'))
     .option('--no-slack-token', 'remove the bot token of Slack')
-    .option('--no-signals', 'send no signals')
   addRuleOptions(addTargetOptions(update), false).action((id: string, options: UpdateOptions, command: Command) =>
     withStore(async (store, config) => {
       const current = await alertOrFail(store, id)

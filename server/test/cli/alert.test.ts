@@ -86,6 +86,20 @@ onOneEngine('The alert commands', (engine) => {
     const enabled = await cli(['alert', 'update', alert.id, '--enable', '--repeat', 'never', '--json'])
     assert.deepEqual([parsed<AlertBody>(enabled).state, parsed<AlertBody>(enabled).repeat_hours], ['active', null])
 
+    const target = ['--org', org, '--name', 'Lake', '--channel', 'cloudevents', '--target', receiver.url]
+    const lake = parsed<AlertBody>(await cli(['alert', 'add', ...target, '--signals', '--json']))
+    assert.equal(lake.signals, true)
+    for (const [option, signals] of [
+      ['--hold=1h', true],
+      ['--no-signals', false],
+      ['--signals', true],
+    ] as const) {
+      assert.equal(parsed<AlertBody>(await cli(['alert', 'update', lake.id, option, '--json'])).signals, signals)
+    }
+    const refused = await cli(['alert', 'update', alert.id, '--signals'])
+    assert.equal(refused.stderr, 'promptledger: --signals is only for the channel cloudevents\n')
+    await cli(['alert', 'remove', lake.id])
+
     const removed = await cli(['alert', 'remove', alert.id])
     assert.equal(removed.stdout, `Removed alert ${alert.id}, Them.\n`)
     assert.match((await cli(['alert', 'list', '--org', org])).stdout, /^No alerts yet\./)

@@ -302,7 +302,7 @@ onEachEngine('An imported organisation', (engine) => {
     const newKey = randomBytes(32)
     const env = settings(database.url, newKey)
     const another =
-      /The secrets of 1 repository, 1 organisation, 2 alerts, 1 signing key and 2 sources were encrypted with another secret key\. .+ Nothing was changed/
+      /The secrets of 1 repository, 1 organisation, 3 alerts, 1 signing key and 2 sources were encrypted with another secret key\. .+ Nothing was changed/
     await assertRejected(env, ['import', 'organisation', file], another)
     const none = /encrypted with another secret key, and none is set here/
     await assertRejected(settings(database.url, null), ['import', 'organisation', file], none)

@@ -429,6 +429,20 @@ onEachEngine('The doctor', (engine) => {
     await used.service.store.alerts.remove(alert, Date.now(), operator)
   })
 
+  test('a webhook that no longer gets signals is reported', async () => {
+    const { organisation } = await used.service.tenant()
+    const alert = await addAlert(used.service, organisation.id, { channel: 'cloudevents', signals: true })
+    assert.deepEqual(problemsIn(await doctor(used.env)), {})
+    await used.service.store.alerts.disable(alert, 'It took no signals for three days.', Date.now())
+    await assertFinds(used, {
+      check: 'alerts',
+      status: 'warning',
+      message: /^1 webhook for signals is disabled$/,
+      fix: /alert list --org <id> --json/,
+    })
+    await used.service.store.alerts.remove(alert, Date.now(), operator)
+  })
+
   test('a data directory without free space is reported', {
     skip: process.platform === 'linux' ? false : 'needs /proc',
   }, async () => {

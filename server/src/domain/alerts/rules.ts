@@ -37,7 +37,7 @@ export function validRules(channel: Channel, rules: AlertRules): AlertRules {
   if (channel === 'linear' && !events.includes('regression.opened')) {
     throw invalidField('events', 'must contain regression.opened: Linear gets an issue for each regression')
   }
-  if (rules.signals && channel !== 'cloudevents') throw invalidField('signals', 'are only for the channel cloudevents')
+  if (rules.signals && channel !== 'cloudevents') throw invalidField('signals', 'is only for the channel cloudevents')
   if (events.length === 0 && !rules.signals) throw invalidField('events', 'must contain at least one event')
   if (channel === 'pagerduty' && events.includes('digest.weekly')) {
     throw invalidField('events', 'must not contain digest.weekly: PagerDuty would page a person every Monday')
