@@ -369,7 +369,9 @@ const signalEvent = object(
     data: object({
       prompt: object(prompt),
       signal: {
-        anyOf: [storedSignalSchema, object({ id: { type: 'integer' } })],
+        ...storedSignalSchema,
+        title: 'SentSignal',
+        required: ['id'],
         description: 'As it is now. Only its ID if it was withdrawn or erased',
       },
     }),

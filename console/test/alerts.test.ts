@@ -85,6 +85,21 @@ inBrowser('The pages of alerts', (suite) => {
     assert.equal(await visitor.page.getByRole('button', { name: 'Rotate secret' }).count(), 0, 'only webhooks have one')
   })
 
+  test('only CloudEvents can get every signal, and an alert says whether it does', async (t) => {
+    const { key, organisation } = await service.tenant('free', 'admin')
+    const { publicId } = await addAlert(service, organisation.id, { channel: 'cloudevents' })
+    const { page } = await suite.visit(t, { at: `/alerts/${publicId}`, key })
+    await page.getByText('Not sent', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Every signal, in batches').check()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Not sent', { exact: true }).waitFor({ state: 'detached' })
+    assert.equal((await service.store.alerts.find(organisation.id, publicId))?.signals, true)
+    await page.goto(new URL('/alerts?add=1', page.url()).href)
+    await page.getByLabel('Channel').selectOption('slack')
+    assert.equal(await page.getByLabel('Every signal, in batches').count(), 0)
+  })
+
   test('a new secret is not lost by closing its dialog: it asks first', async (t) => {
     const { key, organisation } = await service.tenant('free', 'admin')
     const { publicId } = await addAlert(service, organisation.id)

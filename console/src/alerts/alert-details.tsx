@@ -44,7 +44,9 @@ export function AlertDetails({ alert }: { alert: Alert }) {
         </Detail>
         <Detail name="Recovery told after">{formatMinutes(alert.recovery_hold_minutes)}</Detail>
         <Detail name="Repeated">{repeat === null ? 'Never' : `Every ${repeat} hours`}</Detail>
-        <Detail name="Events">{allEvents(events) ?? events.map((event) => eventLabels[event]).join('; ')}</Detail>
+        <Detail name="Events">
+          {allEvents(events) ?? (events.map((event) => eventLabels[event]).join('; ') || 'None')}
+        </Detail>
         {channel === 'cloudevents' && <Detail name="Signals">{alert.signals ? 'Sent' : 'Not sent'}</Detail>}
         <Detail name="Added on">
           <Time at={alert.created_at} />

@@ -81,10 +81,14 @@ export function createSignalSender(context: SignalSenderContext): SignalSender {
     inFlight.add(sending)
   }
 
+  async function idle(): Promise<void> {
+    while (inFlight.size > 0) await Promise.all(inFlight)
+  }
+
   return {
     async round() {
       if (inFlight.size >= maxInFlight) return
-      for (const webhook of await store.signalEvents.webhooks(lastOrganisation, webhooksOfRound)) {
+      for (const webhook of await store.signalEvents.due(clock(), lastOrganisation, webhooksOfRound)) {
         if (inFlight.size >= maxInFlight) return
         lastOrganisation = webhook.organisationId
         if ((await store.signalEvents.countWaiting(webhook.organisationId, 1)) === 0) continue
@@ -96,20 +100,18 @@ export function createSignalSender(context: SignalSenderContext): SignalSender {
 
     async checkBacklogs() {
       const most = maxWaitingSignals
-      for (const webhook of await store.signalEvents.webhooks(0, Number.MAX_SAFE_INTEGER)) {
+      for (const webhook of await store.signalEvents.webhooks()) {
         if ((await store.signalEvents.countWaiting(webhook.organisationId, most + 1)) <= most) continue
         const waited = `More than ${most.toLocaleString('en')} signals waited for the receiver.`
         await disable(webhook, `${waited} Enable the alert to send the signals from then on.`)
       }
     },
 
-    async idle() {
-      while (inFlight.size > 0) await Promise.all(inFlight)
-    },
+    idle,
 
     async stop() {
       // What has not been acknowledged by then is sent again after the lease.
-      await Promise.race([this.idle(), pause(stopTimeoutMs, undefined, { ref: false })])
+      await Promise.race([idle(), pause(stopTimeoutMs, undefined, { ref: false })])
     },
 
     inFlight: () => inFlight.size,

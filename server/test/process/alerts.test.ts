@@ -22,12 +22,12 @@ onOneEngine('Alerts of a running service', (engine) => {
       PUBLIC_URL: 'https://ledger.example',
     }
     const service: RunningProcess = await startServe(env)
-    const response = await fetch(`${service.address}/api/v1/alerts`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'On call', channel: 'webhook', target }),
-    })
-    assert.equal(response.status, 201, await response.text())
+    const post = async (path: string, body: object) => {
+      const headers = { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' }
+      const response = await fetch(service.address + path, { method: 'POST', headers, body: JSON.stringify(body) })
+      assert.equal(response.status, 201, await response.text())
+    }
+    await post('/api/v1/alerts', { name: 'On call', channel: 'webhook', target })
     const [alert] = await queryRows(url, 'select id, organisation_id from alerts')
     const { organisationId } = account
     const message = JSON.stringify({
@@ -40,7 +40,7 @@ onOneEngine('Alerts of a running service', (engine) => {
       resetsAt: Date.now(),
     })
     const id = await addDelivery({ url, now: Date.now() }, { id: Number(alert?.id), organisationId }, { message })
-    return { service, url, env, id }
+    return { service, url, env, id, post, promptId: account.promptId }
   }
 
   test('a message is sent within seconds, and a stop waits for the response', async () => {
@@ -51,6 +51,18 @@ onOneEngine('Alerts of a running service', (engine) => {
     assert.equal(await service.stop(), 0)
     const [delivery] = await queryRows(url, 'select state, attempts from alert_deliveries')
     assert.deepEqual([delivery?.state, Number(delivery?.attempts)], ['sent', 1])
+  })
+
+  test('a signal is sent within seconds, and a stop waits for the response', async () => {
+    const receiver = await startReceiver()
+    const lake = await startReceiver((response) => setTimeout(() => response.end('ok'), 1_500))
+    const { service, url, post, promptId } = await start(receiver.url)
+    await post('/api/v1/alerts', { name: 'Lake', channel: 'cloudevents', target: lake.url, events: [], signals: true })
+    await post(`/api/v1/prompts/${promptId}/signals`, { value: 'positive' })
+    await eventually(() => assert.equal(lake.received.length, 1))
+    assert.equal(JSON.parse(lake.received[0]?.body ?? '')[0].type, 'dev.promptledger.signal.recorded')
+    assert.equal(await service.stop(), 0)
+    assert.deepEqual(await queryRows(url, 'select * from signal_events'), [])
   })
 
   test('a receiver that hangs does not delay the stop, and the next process sends the message again with the same ID', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addAlert } from '../../../testing/alerts.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
+import { eventually } from '../../../testing/eventually.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { openTestStore, type Tenant, useService } from '../../../testing/service.ts'
 import { inBatches, noDetails, signalFor } from '../../../testing/signals.ts'
@@ -172,12 +173,12 @@ onEachEngine('The queue of signals for a webhook', (engine) => {
 
   test('what waits is deleted with the end of the webhook, and nothing is queued until the next one, by any process', async () => {
     const tenant = await service.tenant()
-    const other = await openTestStore(service.url, () => service.now)
     const { alerts } = service.store
     const webhook = await addWebhook(tenant)
+    const other = await openTestStore(service.url, () => service.now)
     const off = { ...webhook, signals: false }
     const disabled = { ...webhook, disabledAt: 1, disabledReason: 'Later' }
-    const switches: (() => Promise<unknown>)[] = [
+    const switches = [
       () => alerts.update(webhook, off, service.now, operator),
       () => alerts.update(off, webhook, service.now, operator),
       () => alerts.update(webhook, disabled, service.now, operator),
@@ -186,13 +187,19 @@ onEachEngine('The queue of signals for a webhook', (engine) => {
       () => alerts.update(disabled, webhook, service.now, operator),
       () => alerts.remove(webhook, service.now, operator),
     ]
-    for (const [i, change] of [() => Promise.resolve(), ...switches].entries()) {
+    for (const [i, change] of switches.entries()) {
+      for (const { signals } of [service.store, other]) await signals.record(signalFor(tenant))
+      assert.equal((await waiting(tenant)).length, i % 2 === 0 ? 2 : 0, `before change ${i}`)
+      const generation = other.cacheGeneration()
       await change()
       assert.deepEqual(await waiting(tenant), [], `after change ${i}`)
-      await other.refresh()
-      for (const { signals } of [service.store, other]) await signals.record(signalFor(tenant))
-      assert.equal((await waiting(tenant)).length, i % 2 === 0 ? 2 : 0, `after change ${i}`)
+      await eventually(async () => {
+        await other.refresh()
+        assert.notEqual(other.cacheGeneration(), generation)
+      })
     }
+    for (const { signals } of [service.store, other]) await signals.record(signalFor(tenant))
+    assert.deepEqual(await waiting(tenant), [])
   })
 
   test('one process sends to a webhook at a time, until its lease ends', async () => {

@@ -31,8 +31,10 @@ export interface ClaimedWebhook extends Alert {
 
 /** The signals that wait for the webhook of their organisation. The store of signals adds them. */
 export interface SignalEventStore {
-  /** The active webhooks that get signals. Those of the organisations after the given one come first. */
-  webhooks(afterOrganisation: number, limit: number): Promise<Alert[]>
+  /** The active webhooks that get signals. */
+  webhooks(): Promise<Alert[]>
+  /** Those that may be sent to now. The organisations after the given one come first. */
+  due(now: Instant, afterOrganisation: number, limit: number): Promise<Alert[]>
   /** How many signals wait, counted up to `most`. */
   countWaiting(organisationId: number, most: number): Promise<number>
   /** Null if another process sends to it, or the next attempt is not due. */

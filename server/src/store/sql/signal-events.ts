@@ -63,11 +63,15 @@ export function sqlSignalEvents(database: Database): SignalEventStore {
   }
 
   return {
-    async webhooks(afterOrganisation, limit) {
+    async webhooks() {
+      return (await database.rows(`select ${columns} from alerts where ${isActive}`)).map(toAlert)
+    },
+
+    async due(now, afterOrganisation, limit) {
       const rows = await database.rows(
-        `select ${columns} from alerts where ${isActive}
+        `select ${columns} from alerts where ${isActive} and ${isDueSql('signals_due_at')}
          order by case when organisation_id > ? then 0 else 1 end, organisation_id limit ?`,
-        [afterOrganisation, limit],
+        [now, now + maxFutureMs, afterOrganisation, limit],
       )
       return rows.map(toAlert)
     },
