@@ -388,7 +388,6 @@ const signalsEvent: DocumentedEvent = {
     'withdrawn or erased: changes that wait to be sent are merged.',
   contentType: 'application/cloudevents-batch+json',
   schema: {
-    title: 'SignalEvents',
     type: 'array',
     items: signalEvent,
     examples: [

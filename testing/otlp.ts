@@ -50,3 +50,72 @@ export function startApplication(
     },
   }
 }
+
+type Json = { [name: string]: unknown }
+
+/** The messages of the protocol that requests consist of: the number and type of each field, by its name in JSON. */
+const messages: Record<string, Record<string, [number, string]>> = {
+  request: { resourceSpans: [1, 'ofResource'], resourceLogs: [1, 'ofResource'] },
+  ofResource: {
+    resource: [1, 'resource'],
+    scopeSpans: [2, 'ofScope'],
+    scopeLogs: [2, 'ofScope'],
+    schemaUrl: [3, 'text'],
+  },
+  resource: { attributes: [1, 'pair'] },
+  ofScope: { scope: [1, 'scope'], spans: [2, 'span'], logRecords: [2, 'log'] },
+  scope: { name: [1, 'text'], version: [2, 'text'], attributes: [3, 'pair'] },
+  span: {
+    ...{
+      traceId: [1, 'bytes'],
+      spanId: [2, 'bytes'],
+      parentSpanId: [4, 'bytes'],
+      name: [5, 'text'],
+      kind: [6, 'integer'],
+    },
+    ...{ startTimeUnixNano: [7, 'fixed'], endTimeUnixNano: [8, 'fixed'], attributes: [9, 'pair'] },
+  },
+  log: {
+    ...{ timeUnixNano: [1, 'fixed'], severityNumber: [2, 'integer'], severityText: [3, 'text'], body: [5, 'value'] },
+    ...{ attributes: [6, 'pair'], traceId: [9, 'bytes'], spanId: [10, 'bytes'], observedTimeUnixNano: [11, 'fixed'] },
+    eventName: [12, 'text'],
+  },
+  pair: { key: [1, 'text'], value: [2, 'value'] },
+  value: {
+    ...{ stringValue: [1, 'text'], boolValue: [2, 'integer'], intValue: [3, 'integer'], doubleValue: [4, 'double'] },
+    ...{ arrayValue: [5, 'list'], kvlistValue: [6, 'map'], bytesValue: [7, 'text'] },
+  },
+  list: { values: [1, 'value'] },
+  map: { values: [1, 'pair'] },
+}
+
+/** A request in JSON, with hexadecimal IDs, as the same request in protobuf. */
+export function toProtobuf(message: Json, type = 'request'): Buffer {
+  const fields = messages[type] ?? {}
+  return Buffer.concat(
+    Object.entries(message).flatMap(([name, value]) => {
+      const [number, type] = fields[name] ?? [0, name]
+      return [value].flat().map((each) => encode(number, type, each))
+    }),
+  )
+}
+
+function encode(number: number, type: string, value: unknown): Buffer {
+  const tagged = (wireType: number, bytes: Buffer) => Buffer.concat([varint(BigInt(number * 8 + wireType)), bytes])
+  if (type === 'integer') return tagged(0, varint(BigInt(Number(value))))
+  if (type === 'fixed' || type === 'double') {
+    const bytes = Buffer.alloc(8)
+    if (type === 'double') bytes.writeDoubleLE(value as number)
+    else bytes.writeBigUInt64LE(BigInt(value as number))
+    return tagged(1, bytes)
+  }
+  const encoding = type === 'bytes' ? 'hex' : 'utf8'
+  const bytes = typeof value === 'string' ? Buffer.from(value, encoding) : toProtobuf(value as Json, type)
+  return tagged(2, Buffer.concat([varint(BigInt(bytes.length)), bytes]))
+}
+
+function varint(value: bigint): Buffer {
+  const bytes: number[] = []
+  for (; value > 127n; value >>= 7n) bytes.push(Number(value & 127n) + 128)
+  return Buffer.from([...bytes, Number(value)])
+}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { onEachEngine } from '../../../testing/engines.ts'
-import { encodings, startApplication } from '../../../testing/otlp.ts'
+import { encodings, startApplication, toProtobuf } from '../../../testing/otlp.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
@@ -332,6 +332,61 @@ onEachEngine('OpenTelemetry', (engine) => {
       ],
     )
     assert.match((await send([{ trace_id: known, value: 'positive' }], await service.tenant()))[0], /^No span/)
+  })
+
+  test('requests of the shape that the examples of the protocol have are accepted in JSON and in protobuf', async () => {
+    for (const encoding of encodings) {
+      const tenant = await service.tenant()
+      const send = (path: string, body: Record<string, unknown>) =>
+        encoding === 'json'
+          ? post(tenant, path, body)
+          : post(tenant, path, toProtobuf(body), { 'content-type': 'application/x-protobuf' })
+      const resource = { attributes: pairs({ 'service.name': 'shop' }) }
+      const scope = { name: 'shop.answers', version: '2.3.4', attributes: pairs({ 'shop.scope': 'checkout' }) }
+      const ids = { traceId: 'C0FFEE00'.repeat(4), spanId: 'BEEF'.repeat(4) }
+      // The examples have times and integers as numbers, though they are beyond what JavaScript holds exactly.
+      const time = service.now * 1_000_000
+      const attributes = [
+        ...pairs({ 'gen_ai.prompt.name': tenant.prompt.name, 'shop.is_new': true, 'shop.price': 12.75 }),
+        { key: 'shop.items', value: { intValue: 3 } },
+        { key: 'shop.tags', value: { arrayValue: { values: [{ stringValue: 'red' }, { stringValue: 'blue' }] } } },
+        { key: 'shop.address', value: { kvlistValue: { values: pairs({ city: 'Paris' }) } } },
+      ]
+      const span = { ...ids, parentSpanId: 'FEED'.repeat(4), name: "it's a call", kind: 2 }
+      const times = { startTimeUnixNano: time, endTimeUnixNano: time + 1_000_000 }
+      const spans = await send('/v1/traces', {
+        resourceSpans: [{ resource, scopeSpans: [{ scope, spans: [{ ...span, ...times, attributes }] }] }],
+      })
+      const log = { ...ids, timeUnixNano: time, observedTimeUnixNano: time, severityText: 'Information' }
+      const rating = pairs({ 'gen_ai.evaluation.name': 'thumbs', 'gen_ai.evaluation.score.label': 'thumbs_down' })
+      const logs = await send('/v1/logs', {
+        resourceLogs: [
+          {
+            resource,
+            scopeLogs: [
+              {
+                scope,
+                logRecords: [
+                  { ...log, body: { stringValue: 'A line of a log' }, attributes },
+                  {
+                    ...log,
+                    severityNumber: 9,
+                    body: { kvlistValue: { values: pairs({ url: 'https://shop.example' }) } },
+                  },
+                  { ...log, eventName: 'gen_ai.evaluation.result', attributes: [...attributes, ...rating] },
+                ],
+              },
+            ],
+          },
+        ],
+      })
+      for (const { statusCode, body } of [spans, logs]) {
+        assert.deepEqual([statusCode, body], [200, encoding === 'json' ? '{}' : ''])
+      }
+      const [vote, ...others] = await votesOf(tenant)
+      assert.deepEqual([vote?.value, vote?.traceId, others], ['negative', ids.traceId.toLowerCase(), []])
+      assert.deepEqual(await exposuresOf(tenant), ['  1'])
+    }
   })
 
   test('responses have the encoding of their request, and the statuses of the protocol', async () => {
