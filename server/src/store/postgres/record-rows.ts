@@ -1,7 +1,7 @@
 import { monthStart } from '../../domain/time.ts'
 import type { TypedColumn, Value } from '../sql/database.ts'
 import type { ChangedRows } from '../sql/signal-changes.ts'
-import { onLaterChange } from '../sql/signal-events.ts'
+import { type EventRow, eventColumns, onLaterChange } from '../sql/signal-events.ts'
 import { receivedAt } from '../sql/vote.ts'
 import { batchInput, columnParameter } from './batch-columns.ts'
 
@@ -187,18 +187,13 @@ export const keys: RowSet = {
   order: 'organisation_id, key collate "C"',
 }
 
+const eventsOf = (wanted: TypedColumn['type']): Columns<EventRow> =>
+  Object.fromEntries(
+    eventColumns.filter(({ type }) => type === wanted).map(({ name }) => [name, (row: EventRow) => row[name]]),
+  )
+
 export const events: RowSet = {
-  ...rowSet(
-    'events',
-    {
-      ...ofPrompt,
-      signal_id: ({ signalId }) => signalId,
-      occurred_at: ({ occurredAt }) => occurredAt,
-      changed_at: ({ changedAt }) => changedAt,
-    },
-    { kind: ({ kind }) => kind, event_id: ({ eventId }) => eventId },
-    sameNames('organisation_id', 'signal_id', 'prompt_id', 'occurred_at', 'kind', 'event_id', 'changed_at'),
-  ),
+  ...rowSet('events', eventsOf('bigint'), eventsOf('text'), sameNames(...eventColumns.map(({ name }) => name))),
   onConflict: onLaterChange,
   order: 'organisation_id, signal_id',
 }

@@ -93,7 +93,7 @@ export function statement(sql: string, parameters: Value[] = []): Statement {
   return { sql, parameters }
 }
 
-export function columnNames(columns: TypedColumn[]): string {
+export function columnNames(columns: readonly TypedColumn[]): string {
   return columns.map(({ name }) => name).join(', ')
 }
 

@@ -1,9 +1,8 @@
-import { generateEventId } from '../../domain/alerts/signal-event.ts'
 import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
 import { type Instant, monthStart } from '../../domain/time.ts'
 import type { Row } from './database.ts'
 import { changesClosed } from './hour-revisions.ts'
-import type { EventRow } from './signal-events.ts'
+import { type EventRow, newEvent } from './signal-events.ts'
 import { createSumChanges, type SumChange } from './sum-changes.ts'
 import { castVote, toVote, type Vote } from './vote.ts'
 
@@ -225,13 +224,12 @@ export function changedRows(changes: SignalChange[], now: Instant, sending?: Rea
 }
 
 function eventsOf(changes: SignalChange[], sending: ReadonlySet<number>): EventRow[] {
-  return changes.flatMap(({ signal: { organisationId, promptId, createdAt }, before, after }) => {
+  return changes.flatMap(({ signal, before, after }) => {
     // A vote that was cast and withdrawn at once never existed for others.
     const exists = (before?.value ?? null) !== null || (after?.value ?? null) !== null
-    if (after === null || !exists || !sending.has(organisationId)) return []
-    const { signalId, value, occurredAt } = after
-    const kind = value === null ? 'withdrawn' : before === null ? 'recorded' : 'replaced'
-    return { organisationId, signalId, promptId, occurredAt, kind, eventId: generateEventId(), changedAt: createdAt }
+    if (after === null || !exists || !sending.has(signal.organisationId)) return []
+    const kind = after.value === null ? 'withdrawn' : before === null ? 'recorded' : 'replaced'
+    return newEvent(signal, after.signalId, after.occurredAt, kind, signal.createdAt)
   })
 }
 

@@ -6,7 +6,6 @@ import {
   type SignalEvent,
   type SignalEventStore,
 } from '../../domain/alerts/signal-event.ts'
-import type { Prompt } from '../../domain/prompt.ts'
 import { day, type Instant } from '../../domain/time.ts'
 import { columns, toAlert } from './alert-rows.ts'
 import {
@@ -20,18 +19,7 @@ import {
 } from './database.ts'
 import { columns as signalColumns, toStoredSignal } from './signal-rows.ts'
 
-/** A row of signal_events. */
-export interface EventRow {
-  organisationId: number
-  signalId: number
-  promptId: number
-  occurredAt: Instant
-  kind: SignalChangeKind
-  eventId: string
-  changedAt: Instant
-}
-
-export const eventColumns: TypedColumn[] = [
+export const eventColumns = [
   { name: 'organisation_id', type: 'bigint' },
   { name: 'signal_id', type: 'bigint' },
   { name: 'prompt_id', type: 'bigint' },
@@ -39,7 +27,28 @@ export const eventColumns: TypedColumn[] = [
   { name: 'kind', type: 'text' },
   { name: 'event_id', type: 'text' },
   { name: 'changed_at', type: 'bigint' },
-]
+] as const satisfies TypedColumn[]
+
+/** A row of signal_events. */
+export type EventRow = Record<(typeof eventColumns)[number]['name'], string | number>
+
+export function newEvent(
+  { organisationId, promptId }: { organisationId: number; promptId: number },
+  signalId: number,
+  occurredAt: Instant,
+  kind: SignalChangeKind,
+  at: Instant,
+): EventRow {
+  return {
+    organisation_id: organisationId,
+    signal_id: signalId,
+    prompt_id: promptId,
+    occurred_at: occurredAt,
+    kind,
+    event_id: generateEventId(),
+    changed_at: at,
+  }
+}
 
 /** A signal that waits and changes again is sent once, as it is then. */
 export const onLaterChange = `on conflict (organisation_id, signal_id) do update set ${eventColumns
@@ -59,6 +68,7 @@ export function sqlSignalEvents(database: Database): SignalEventStore {
   async function promptsOf(organisationId: number, ids: number[]): Promise<Map<number, SignalEvent['prompt']>> {
     const sql = `select id, public_id, name, path from prompts where ${database.haveIds()}`
     const rows = await database.rows(sql, [organisationId, JSON.stringify(ids)])
+    const toPrompt = ({ public_id, name, path }: Row) => ({ publicId: public_id, name, path }) as SignalEvent['prompt']
     return new Map(rows.map((row) => [row.id as number, toPrompt(row)]))
   }
 
@@ -136,18 +146,12 @@ export function sqlSignalEvents(database: Database): SignalEventStore {
 export function announceErased(database: Database, organisationId: number, deleted: Row[], at: Instant): Statement[] {
   if (deleted.length === 0) return []
   const rows = deleted
-    .map(({ id, prompt_id, created_at }) => ({
-      organisation_id: organisationId,
-      signal_id: id as number,
-      prompt_id: prompt_id as number,
-      occurred_at: created_at as number,
-      kind: 'erased',
-      event_id: generateEventId(),
-      changed_at: at,
-    }))
     // In order, which prevents deadlocks.
-    .sort((a, b) => a.signal_id - b.signal_id)
-  const insert = { table: 'signal_events', columns: eventColumns, rows, onConflict: onLaterChange }
+    .toSorted((a, b) => (a.id as number) - (b.id as number))
+    .map(({ id, prompt_id: promptId, created_at: occurredAt }) =>
+      newEvent({ organisationId, promptId: promptId as number }, id as number, occurredAt as number, 'erased', at),
+    )
+  const insert = { table: 'signal_events', columns: [...eventColumns], rows, onConflict: onLaterChange }
   return [
     {
       ...statement(`${sendingOrganisations} and organisation_id = ?`, [organisationId]),
@@ -162,10 +166,6 @@ export function forgetWaiting({ organisationId }: Pick<Alert, 'organisationId'>)
 }
 
 const noPrompt = { publicId: '', name: '', path: null }
-
-function toPrompt(row: Row): Pick<Prompt, 'publicId' | 'name' | 'path'> {
-  return { publicId: row.public_id as string, name: row.name as string, path: row.path as string | null }
-}
 
 function toEvent(row: Row, prompt: SignalEvent['prompt']): SignalEvent {
   return {

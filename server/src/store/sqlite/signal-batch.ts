@@ -210,8 +210,6 @@ function rowStore(database: SqliteDatabase): (rows: ChangedRows) => void {
     for (const { organisationId, key, fingerprint, vote, status } of rows.keys) {
       insertKey.run(organisationId, key, fingerprint, vote.signalId, vote.createdAt, status)
     }
-    for (const { organisationId, signalId, promptId, occurredAt, kind, eventId, changedAt } of rows.events) {
-      insertEvent.run(organisationId, signalId, promptId, occurredAt, kind, eventId, changedAt)
-    }
+    for (const event of rows.events) insertEvent.run(...eventColumns.map(({ name }) => event[name]))
   }
 }
