@@ -18,7 +18,7 @@ export interface TestNotifier {
   logged: string[]
   /** Decides, and sends all deliveries that are due. */
   tell(): Promise<void>
-  /** Sends all signals that are due. */
+  /** Sends all signals that wait, as a second later. */
   sendSignals(): Promise<void>
 }
 
@@ -61,6 +61,7 @@ export function openNotifier(service: TestService): TestNotifier {
       }
     },
     async sendSignals() {
+      service.now += 1_000
       for (;;) {
         await signalSender.round()
         if (signalSender.inFlight() === 0) return

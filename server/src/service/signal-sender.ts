@@ -43,6 +43,8 @@ const webhooksOfRound = 200
 // A request takes up to 10 s.
 const leaseMs = minute
 const stopTimeoutMs = 6_000
+// So that a busy organisation fills its requests, instead of sending one for every few signals.
+const restMs = 1_000
 const maxEvents = 500
 const maxBytes = 1_000_000
 // A signal may have 16 KB of metadata.
@@ -54,11 +56,11 @@ export function createSignalSender(context: SignalSenderContext): SignalSender {
   let lastOrganisation = 0
 
   async function deliver(webhook: ClaimedWebhook): Promise<void> {
-    const { events, body } = await nextBatch(context, webhook)
+    const { events, body, isFull } = await nextBatch(context, webhook)
     const attempt = body === null ? null : await send(context, webhook, body)
     const now = clock()
     if (attempt === null || attempt.outcome === 'sent') {
-      return store.signalEvents.finish(webhook, events, { attempts: 0, dueAt: now })
+      return store.signalEvents.finish(webhook, events, { attempts: 0, dueAt: isFull ? now : now + restMs })
     }
     const { state, dueAt, error } = resultOf(webhook, attempt, now, Math.random())
     if (state !== 'failed') return store.signalEvents.finish(webhook, [], { attempts: webhook.attempts + 1, dueAt })
@@ -122,25 +124,25 @@ export function createSignalSender(context: SignalSenderContext): SignalSender {
 async function nextBatch(
   { store, publicUrl }: SignalSenderContext,
   { organisationId, prompts }: ClaimedWebhook,
-): Promise<{ events: SignalEvent[]; body: string | null }> {
+): Promise<{ events: SignalEvent[]; body: string | null; isFull: boolean }> {
   const events: SignalEvent[] = []
   const texts: string[] = []
   let bytes = 2
-  const result = () => ({ events, body: texts.length === 0 ? null : `[${texts.join(',')}]` })
+  const result = (isFull: boolean) => ({ events, body: texts.length === 0 ? null : `[${texts.join(',')}]`, isFull })
   while (events.length < maxEvents) {
     const read = await store.signalEvents.read(organisationId, events.at(-1)?.signalId ?? 0, eventsOfRead)
     for (const event of read) {
       const text = matchesPromptGlob(prompts, event.prompt) ? signalEventText(event, publicUrl()) : null
       if (text !== null) {
         bytes += Buffer.byteLength(text) + 1
-        if (bytes > maxBytes && texts.length > 0) return result()
+        if (bytes > maxBytes && texts.length > 0) return result(true)
         texts.push(text)
       }
       events.push(event)
     }
-    if (read.length < eventsOfRead) break
+    if (read.length < eventsOfRead) return result(false)
   }
-  return result()
+  return result(true)
 }
 
 /** Never rejects. */

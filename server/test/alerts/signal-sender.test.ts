@@ -7,7 +7,7 @@ import { eventually } from '../../../testing/eventually.ts'
 import { openNotifier } from '../../../testing/notifier.ts'
 import { type ReceivedRequest, startReceiver } from '../../../testing/receiver.ts'
 import { queryRows } from '../../../testing/rows.ts'
-import { openTestStore, type Tenant, type TestService, useService } from '../../../testing/service.ts'
+import { openTestStore, type Tenant, useService } from '../../../testing/service.ts'
 import { signalFor } from '../../../testing/signals.ts'
 import { maxWaitingSignals } from '../../src/domain/alerts/signal-event.ts'
 import { day } from '../../src/domain/time.ts'
@@ -57,8 +57,8 @@ onOneEngine('Signals to a webhook', (engine) => {
 
   test('every signal arrives in a signed batch as CloudEvents 1.0 defines it, with the same JSON as the API returns', async () => {
     // Receivers reject old timestamps.
-    service.now = Date.now()
-    const { tenant, receiver, secret, sendSignals } = await open()
+    service.now = Date.now() - 1_000
+    const { tenant, receiver, secret, signalSender, sendSignals } = await open()
     const metadata = '{"b": 1.0,\t"a":[12345678901234567890]}'
     const plain = await vote(tenant, { value: 'positive' })
     await tenant.signal(
@@ -79,7 +79,7 @@ onOneEngine('Signals to a webhook', (engine) => {
         id: events[i]?.id,
         source: 'https://ledger.example',
         type: 'dev.promptledger.signal.recorded',
-        time: new Date(service.now).toISOString(),
+        time: new Date(service.now - 1_000).toISOString(),
         subject: publicId,
         datacontenttype: 'application/json',
         data: { prompt: { id: publicId, name }, signal },
@@ -89,6 +89,12 @@ onOneEngine('Signals to a webhook', (engine) => {
     assert.ok(received.body.includes(metadata))
     await sendSignals()
     assert.equal(receiver.received.length, 1, 'nothing is sent twice')
+    await vote(tenant, { value: 'positive' })
+    await sendSignals()
+    await vote(tenant, { value: 'positive' })
+    await signalSender.round()
+    await signalSender.idle()
+    assert.equal(receiver.received.length, 2, 'requests fill for a second')
   })
 
   test('replacing, withdrawing, deleting and erasing are events of their own, in order, the last two with IDs only', async () => {
@@ -177,7 +183,7 @@ onOneEngine('Signals to a webhook', (engine) => {
   test('two processes send each signal once', async () => {
     const { tenant, receiver, sendSignals } = await open()
     const store = await openTestStore(service.url, () => service.now)
-    const other = openNotifier({ ...service, store, syncContext: service.syncContext, now: service.now } as TestService)
+    const other = openNotifier(Object.create(service, { store: { value: store } }))
     const ids: number[] = []
     for (let round = 0; round < 5; round++) {
       for (let i = 0; i < 5; i++) ids.push(await vote(tenant, { value: 'positive' }))
