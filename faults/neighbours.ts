@@ -49,7 +49,7 @@ export const neighbours: Fault = {
     const service = await serve(url, env)
     const site: Site = { url, folder, env, service, attacker, neighbour, seconds, isShort, remotes: [] }
     await recordHistory(site)
-    const stopWatching = await watch(service, neighbour)
+    const stopWatching = await watch(site)
     const phases: Phase[] = []
     const failure = await attackAll(site, chosen, phases).catch((error: Error) => error)
     const observations = await stopWatching()

@@ -16,7 +16,7 @@ export const slowBatches: Attack = {
   async prepare(site) {
     const { key } = await createKey(site, { role: 'ingest' })
     return async () => {
-      const end = performance.now() + Math.max(site.seconds, 3) * 1_000
+      const end = performance.now() + Math.max(site.seconds, 2) * 1_000
       const sockets = await Promise.all(Array.from({ length: connections }, () => startBatch(site, key)))
       let sent = 0
       for (; performance.now() < end; sent += chunk.length) {

@@ -9,7 +9,7 @@ export const entryReads: Attack = {
   isLoad: true,
   async prepare(site) {
     const git = createRemote(site)
-    const commits = site.isShort ? 30 : 90
+    const commits = site.isShort ? 15 : 90
     for (let i = 0; i < commits; i++) git.commit(`Change ${i}`, { 'prompts/p.md': `${i}\n` })
     git.push()
     const connected = await connect(site, site.attacker.key, git)

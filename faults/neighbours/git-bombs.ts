@@ -14,7 +14,7 @@ export const nestedTrees: Attack = {
     const connected = await connect(site, site.attacker.key)
     const parent = connected.git.head('main')
     const head = commitNestedTrees(connected.git, {
-      width: site.isShort ? 400 : 1_000,
+      width: site.isShort ? 200 : 1_000,
       depth: 2,
       parent,
       text: 'hostile\n',
@@ -40,7 +40,7 @@ export const hugeMessages: Attack = {
     const message = `Huge\n\n${'x'.repeat(100 * megabyte)}`
     let head = git.head('main~1')
     git.push('HEAD:refs/heads/other')
-    for (let i = 0; i < (site.isShort ? 2 : 12); i++) {
+    for (let i = 0; i < (site.isShort ? 1 : 12); i++) {
       head = commitRaw(git.remote, git.head(`${tree}^{tree}`), head, `${i} ${message}`)
     }
     git.inRemote('update-ref', 'refs/pull/7/head', head)
@@ -61,7 +61,7 @@ export const zipBomb: Attack = {
     const { git } = connected
     // Otherwise the memory of the server, which runs on this machine, would count too.
     git.inRemote('config', 'core.bigFileThreshold', '1m')
-    const zeros = Buffer.alloc((site.isShort ? 150 : 300) * megabyte)
+    const zeros = Buffer.alloc((site.isShort ? 100 : 300) * megabyte)
     let head = git.head('main')
     for (const name of ['a', 'b'])
       head = commitFile(git.remote, head, `${name}.md`, Buffer.concat([zeros, Buffer.from(name)]))

@@ -16,13 +16,12 @@ export interface MemorySample {
   gitProcesses: number
 }
 
-const intervalMs = 20
 const pageBytes = 4096
 
 /** Samples the memory in a thread of its own until the returned function is called. */
-export async function watchMemory(pid: number): Promise<() => Promise<MemorySample[]>> {
+export async function watchMemory(pid: number, intervalMs: number): Promise<() => Promise<MemorySample[]>> {
   const samples: MemorySample[] = []
-  const thread = new Worker(new URL(import.meta.url), { workerData: { pid } })
+  const thread = new Worker(new URL(import.meta.url), { workerData: { pid, intervalMs } })
   thread.on('message', (sample: MemorySample) => samples.push(sample))
   await once(thread, 'message')
   return async () => {
@@ -85,6 +84,6 @@ function read(file: string): string {
 if (parentPort !== null && workerData !== null && 'pid' in workerData) {
   for (;;) {
     parentPort.postMessage(sample(workerData.pid))
-    await pause(intervalMs)
+    await pause(workerData.intervalMs)
   }
 }

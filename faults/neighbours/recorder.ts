@@ -17,11 +17,10 @@ export interface RecordedSignal {
 interface Recording {
   port: number
   account: Account
+  intervalMs: number
 }
 
-const intervalMs = 20
-
-/** Sends 50 signals a second from a thread of its own, however fast they are answered, until the returned function is called. */
+/** Sends signals from a thread of its own, however fast they are answered, until the returned function is called. */
 export async function startRecording(recording: Recording): Promise<() => Promise<RecordedSignal[]>> {
   const recorded: RecordedSignal[] = []
   const thread = new Worker(new URL(import.meta.url), { workerData: { recording } })
@@ -36,7 +35,7 @@ export async function startRecording(recording: Recording): Promise<() => Promis
 
 if (parentPort !== null && workerData !== null && 'recording' in workerData) {
   const port = parentPort
-  const { port: servicePort, account } = workerData.recording as Recording
+  const { port: servicePort, account, intervalMs } = workerData.recording as Recording
   const agent = new Agent({ keepAlive: true })
   const sending = new Set<Promise<void>>()
   let number = 0

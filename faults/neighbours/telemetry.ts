@@ -93,7 +93,7 @@ export const hostileTelemetry: Attack = {
   isLoad: true,
   async prepare(site) {
     const { key } = await createKey(site, { role: 'ingest' })
-    const bodies = hostileBodies(site.attacker.promptId)
+    const bodies = hostileBodies(site)
     return async () => {
       const end = performance.now() + site.seconds * 1_000
       const statuses = new Map<number, number>()
@@ -128,7 +128,7 @@ interface Body {
   bytes: Buffer
 }
 
-function hostileBodies(promptId: string): Body[] {
+function hostileBodies({ attacker: { promptId }, isShort }: Site): Body[] {
   const full = 8 * 1024 * 1024 - 64
   const none = Buffer.alloc(0)
   const longName = field(9, Buffer.concat([field(1, Buffer.alloc(4_000, 'a')), field(2, none)]))
@@ -146,8 +146,8 @@ function hostileBodies(promptId: string): Body[] {
     inSpan(Buffer.alloc(full - (full % known.length), known)),
     inSpan(Buffer.alloc(full, field(11, none))),
     inSpan(deepAttribute),
-    // 32 times what may be decompressed.
-    Buffer.concat([field(1, none), Buffer.alloc(256 * 1024 ** 2)]),
+    // Up to 32 times what may be decompressed.
+    Buffer.concat([field(1, none), Buffer.alloc((isShort ? 64 : 256) * 1024 ** 2)]),
   ]
   const texts = [
     `{"resourceSpans":[{"scopeSpans":[{"spans":[${'{},'.repeat(240_000)}{}]}]}]}`,

@@ -1,6 +1,5 @@
-import type { Account } from '../../testing/account.ts'
-import type { RunningProcess } from '../../testing/processes.ts'
 import { type Probed, startProbe } from '../probe.ts'
+import type { Site } from './attack.ts'
 import { type MemorySample, watchMemory } from './memory.ts'
 import { type RecordedSignal, startRecording } from './recorder.ts'
 
@@ -38,18 +37,20 @@ export interface Figures {
   readingP99: number
 }
 
-const healthIntervalMs = 100
-const readIntervalMs = 50
+const intervalsMs = { memory: 20, health: 100, reads: 50, signals: 20 }
+// Watching would take half of the processor time of the tests.
+const shortIntervalsMs = { memory: 50, health: 200, reads: 200, signals: 100 }
 
 /** Starts to record and read as the neighbour, to check the health and to sample the memory, each in a thread of its own. */
-export async function watch(service: RunningProcess, neighbour: Account): Promise<() => Promise<Observations>> {
+export async function watch({ service, neighbour, isShort }: Site): Promise<() => Promise<Observations>> {
+  const everyMs = isShort ? shortIntervalsMs : intervalsMs
   const { address, port } = service
   const headers = { authorization: `Bearer ${neighbour.key}` }
   const page = `${address}/api/v1/prompts/${neighbour.promptId}/history`
-  const stopMemory = await watchMemory(service.process.pid as number)
-  const stopHealth = await startProbe({ url: `${address}/healthz`, intervalMs: healthIntervalMs })
-  const stopReads = await startProbe({ url: page, headers, intervalMs: readIntervalMs })
-  const stopSignals = await startRecording({ port, account: neighbour })
+  const stopMemory = await watchMemory(service.process.pid as number, everyMs.memory)
+  const stopHealth = await startProbe({ url: `${address}/healthz`, intervalMs: everyMs.health })
+  const stopReads = await startProbe({ url: page, headers, intervalMs: everyMs.reads })
+  const stopSignals = await startRecording({ port, account: neighbour, intervalMs: everyMs.signals })
   return async () => ({
     signals: await stopSignals(),
     reads: await stopReads(),
