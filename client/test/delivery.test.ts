@@ -3,7 +3,7 @@ import { createHook } from 'node:async_hooks'
 import { execFile } from 'node:child_process'
 import { chmod, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { armOf } from '../../server/src/domain/trials/assignment.ts'
@@ -36,6 +36,11 @@ describe('Assignment', () => {
 onOneEngine('Text delivery of the client', (engine) => {
   const service = useLiveService(engine)
   const { proxy } = service
+  // For tests that change neither the repository nor what is tried.
+  let shared: Scenario
+  before(async () => {
+    shared = await deliveringScenario(service)
+  })
   const documents = () => proxy.requests.filter(({ url }) => url.startsWith('/api/v1/delivery'))
 
   async function exposuresOf({ tenant }: Scenario, id: string) {
@@ -44,7 +49,7 @@ onOneEngine('Text delivery of the client', (engine) => {
   }
 
   test('a prompt has its live text, by ID, name and path, and one that is not delivered its fallback', async () => {
-    const scenario = await deliveringScenario(service)
+    const scenario = shared
     const { ledger, errors } = await readyClient(service, scenario)
     const id = await scenario.promptId(p)
     const version = scenario.git.head('main')
@@ -143,7 +148,7 @@ onOneEngine('Text delivery of the client', (engine) => {
   })
 
   test('the first call waits for a service that is slow no longer than for the copy on disk, or the fallback', async () => {
-    const scenario = await deliveringScenario(service)
+    const scenario = shared
     const first = await readyClient(service, scenario)
     await first.ledger.prompts.text(p, { fallback })
     // Not the temporary file that becomes the copy.
@@ -165,7 +170,7 @@ onOneEngine('Text delivery of the client', (engine) => {
   })
 
   test('an old copy on disk gives way to the service, and a new one is used without waiting', async (t) => {
-    const scenario = await deliveringScenario(service)
+    const scenario = shared
     const { ledger, folder } = await readyClient(service, scenario)
     await ledger.prompts.text(p, { fallback })
     await eventually(async () => assert.match((await readdir(folder))[0] ?? '', /^[0-9a-f]{64}\.json$/))
@@ -191,7 +196,7 @@ onOneEngine('Text delivery of the client', (engine) => {
   })
 
   test('only the owner can read the copy, and what is no copy is reported and replaced', async () => {
-    const scenario = await deliveringScenario(service)
+    const scenario = shared
     const folder = join(await createFolder(), 'texts')
     const { ledger } = await readyClient(service, scenario, { folder })
     await ledger.prompts.text(p, { fallback })
@@ -215,10 +220,10 @@ onOneEngine('Text delivery of the client', (engine) => {
   })
 
   test('clients that write one copy at the same time leave a whole one, and no other file', async () => {
-    const scenario = await deliveringScenario(service)
+    const scenario = shared
     const folder = await createFolder()
     const clients = await Promise.all(
-      numbersBelow(20).map(() => deliveredClient(service, scenario, { folder, refreshInterval: 20 })),
+      numbersBelow(4).map(() => deliveredClient(service, scenario, { folder, refreshInterval: 20 })),
     )
     // Without an ETag, each response is written.
     proxy.fate = (index) => {
@@ -241,7 +246,7 @@ onOneEngine('Text delivery of the client', (engine) => {
   })
 
   test('clients with other keys, services or patterns have copies of their own', async () => {
-    const [scenario, other] = [await deliveringScenario(service), await deliveringScenario(service)]
+    const [scenario, other] = [shared, await deliveringScenario(service)]
     const { ledger, folder } = await readyClient(service, scenario)
     await ledger.prompts.text(p, { fallback })
     for (const [who, options] of [
@@ -258,7 +263,7 @@ onOneEngine('Text delivery of the client', (engine) => {
   })
 
   test('a problem is reported once, and again when it comes back', async () => {
-    const scenario = await deliveringScenario(service)
+    const scenario = shared
     const off = await service.tenant()
     const wrong = await deliveredClient(service, scenario, { refreshInterval: 10 }, { apiKey: off.key })
     assert.equal((await wrong.ledger.prompts.text(p, { fallback })).text, fallback.text)
@@ -283,7 +288,7 @@ onOneEngine('Text delivery of the client', (engine) => {
   })
 
   test('the fallback can be a file, and an onError that throws disturbs nothing', async () => {
-    const scenario = await deliveringScenario(service)
+    const scenario = shared
     const path = join(await createFolder(), 'fallback.md')
     await writeFile(path, 'From a file.\n')
     const onError = () => {
@@ -295,7 +300,7 @@ onOneEngine('Text delivery of the client', (engine) => {
   })
 
   test('a call never fails, whatever it is passed', async () => {
-    const scenario = await deliveringScenario(service)
+    const scenario = shared
     const { ledger } = await readyClient(service, scenario)
     const unnamable = {
       toString() {
@@ -311,7 +316,7 @@ onOneEngine('Text delivery of the client', (engine) => {
   })
 
   test('a request without a response is not the last, also without a timeout', async (t) => {
-    const scenario = await deliveringScenario(service)
+    const scenario = shared
     let requests = 0
     const hanging = (_url: unknown, { signal }: RequestInit) => {
       requests++
@@ -327,7 +332,7 @@ onOneEngine('Text delivery of the client', (engine) => {
   })
 
   test('an interval that no timer can have does not make the client ask all the time', async (t) => {
-    const scenario = await deliveringScenario(service)
+    const scenario = shared
     const { setTimeout: real } = globalThis
     for (const refreshInterval of [Number.NaN, -1, 0, Number.POSITIVE_INFINITY, 2 ** 40]) {
       const delays: number[] = []
@@ -347,13 +352,13 @@ onOneEngine('Text delivery of the client', (engine) => {
   })
 
   test('the document is fetched with Brotli', async () => {
-    const scenario = await deliveringScenario(service)
+    const scenario = shared
     await readyClient(service, scenario)
     assert.equal(documents()[0]?.headers['accept-encoding'], 'br, gzip')
   })
 
   test('a service that asks for a pause gets one', async (t) => {
-    const scenario = await deliveringScenario(service)
+    const scenario = shared
     const { ledger } = await deliveredClient(service, scenario)
     const delays: number[] = []
     const { setTimeout: real } = globalThis
