@@ -1,17 +1,19 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { buildPackage } from '../packaging/build.ts'
+import { packAll } from '../packaging/pack.ts'
 import * as setup from './setup.ts'
 
 let folder = ''
 
-/** Prepares a run of the whole suite: commands and services that it starts run from the bundle, in half the processor time. */
+/**
+ * Prepares a run of the whole suite. Commands and services that it starts run from the bundle, in half the processor time, and
+ * tests of the packages install what is packed here once.
+ */
 export async function globalSetup(): Promise<void> {
   folder = await mkdtemp(join(tmpdir(), 'promptledger-bundle-'))
-  await buildPackage(pathToFileURL(`${folder}/`))
-  process.env.TEST_MAIN_SCRIPT = join(folder, 'dist', 'main.js')
+  process.env.TEST_TARBALLS = JSON.stringify(await packAll(folder))
+  process.env.TEST_MAIN_SCRIPT = join(folder, 'promptledger/dist/main.js')
   await setup.globalSetup()
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { tarballs } from '../../testing/tarballs.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -19,20 +20,24 @@ export interface PackedClient {
   installed: string
 }
 
-/** Packs the client and installs it into a new project, with links to other packages of this repository. */
-export async function packClient(folder: string, ...others: string[]): Promise<PackedClient> {
-  const published = join(folder, 'published')
-  const project = join(folder, 'project')
-  const installed = join(project, 'node_modules/@promptledger/client')
-  await mkdir(installed, { recursive: true })
-  // As `npm run build` does, into a folder of its own: other tests use the client of the checkout meanwhile.
+/** Packs the client as `npm run build` and `npm pack` do, in a folder of its own: other tests use that of the checkout meanwhile. */
+async function packClient(published: string): Promise<string> {
   const dist = join(published, 'dist')
   await run(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', dist])
   await run(process.execPath, [join(root, '../scripts/minify-thumbs.ts'), dist])
   for (const file of ['package.json', 'README.md']) await cp(join(root, file), join(published, file))
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json'], { cwd: published })
   const [{ filename }] = JSON.parse(stdout)
-  await run('tar', ['-xzf', join(published, filename), '-C', installed, '--strip-components=1'])
+  return join(published, filename)
+}
+
+/** Installs the packed client into a new project, with links to other packages of this repository. */
+async function installClient(folder: string, ...others: string[]): Promise<PackedClient> {
+  const project = join(folder, 'project')
+  const installed = join(project, 'node_modules/@promptledger/client')
+  await mkdir(installed, { recursive: true })
+  const tarball = tarballs?.client ?? (await packClient(join(folder, 'published')))
+  await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
   await writeFile(join(project, 'package.json'), '{"type":"module"}')
   for (const name of others) await symlink(join(modules, name), join(project, 'node_modules', name))
   return { project, installed }
@@ -44,7 +49,7 @@ export function usePackedClient(...others: string[]): PackedClient {
   let folder = ''
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'promptledger-package-'))
-    Object.assign(client, await packClient(folder, ...others))
+    Object.assign(client, await installClient(folder, ...others))
   })
   after(() => rm(folder, { recursive: true }))
   return client

@@ -3,16 +3,17 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { onTestEnd } from '../../testing/cleanup.ts'
-import { engines, sqlite } from '../../testing/engines.ts'
+import { sqlite } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { without } from '../../testing/installed-tools.ts'
 import { killGroup, sampleClient, startProcess } from '../../testing/processes.ts'
+import { tarballs } from '../../testing/tarballs.ts'
 import { firstVerdict } from '../first-verdict.ts'
-import { packAll } from '../pack.ts'
+import { packAll, type Tarballs } from '../pack.ts'
 import { runDocuments } from './documents.ts'
 
 const run = promisify(execFile)
@@ -23,10 +24,11 @@ const maxInstalledBytes = 15 * 1024 * 1024
 // Building, packing and installing take seconds on an idle machine. This only ends what hangs.
 const timeoutMs = 600_000
 
-// Slow: builds and installs the packages once, prepares the demo, and runs some thirty commands of the guides.
+// Slow: installs the packages once, and runs some forty commands of the guides.
 describe('The packages', () => {
   let folder = ''
   let project = ''
+  let packed: Tarballs
   let verdict = ''
   const installed = (path: string) => join(project, 'node_modules', path)
   const script = () => installed('promptledger/dist/bin.js')
@@ -35,8 +37,8 @@ describe('The packages', () => {
     async () => {
       folder = await mkdtemp(join(tmpdir(), 'promptledger-packages-'))
       project = await mkdtemp(join(tmpdir(), 'promptledger-project-'))
-      const tarballs = await packAll(folder)
-      verdict = await firstVerdict(tarballs, project)
+      packed = tarballs ?? (await packAll(folder))
+      verdict = await firstVerdict(packed, project)
     },
     { timeout: timeoutMs },
   )
@@ -112,49 +114,37 @@ describe('The packages', () => {
     assert.equal(new Set(refs).size, refs.length)
   })
 
-  for (const { name, create } of engines) {
-    test(`the installed service records on ${name}`, async () => {
-      const { url } = await create()
-      const service = await startProcess(script(), ['serve', '--port', '0'], { env: { DATABASE_URL: url } })
-      const { status } = await sampleClient(service).signal()
-      assert.equal(status, 201)
-      assert.equal(await service.stop(), 0)
-    })
-  }
-
-  test('the installed demo has its repository, its console and its reference', async () => {
-    const demo = await startProcess(script(), ['demo', '--port', '0', '--json'], { env: {} })
-    const { key, prompts } = JSON.parse(demo.output().stdout)
-    const read = async (path: string, accept: string) => {
-      const response = await fetch(demo.address + path, { headers: { accept, authorization: `Bearer ${key}` } })
-      return { status: response.status, text: await response.text() }
-    }
-    const page = await read('/prompts', 'text/html')
-    const [, code = ''] = /src="(\/assets\/[^"]+\.js)"/.exec(page.text) ?? []
-    assert.equal((await read(code, '*/*')).status, 200)
-    assert.match((await read('/docs', 'text/html')).text, /<title>Promptledger API reference/)
-    assert.equal((await read('/docs/page.js', '*/*')).status, 200)
-    assert.match((await read('/demo/thumbs', 'text/html')).text, /<promptledger-thumbs/)
-    // The worker process reads the text from git.
-    const live = await read(`/api/v1/prompts/${prompts[0].id}/live`, 'application/json')
-    assert.equal(JSON.parse(live.text).data.content_state, 'available')
-    assert.equal(await demo.stop(), 0)
+  test('it has every file that was built, as the demo and other tests use them', async () => {
+    const built = join(dirname(packed.promptledger), 'promptledger')
+    const filesOf = async (folder: string) => (await readdir(folder, { recursive: true })).sort()
+    assert.deepEqual(await filesOf(installed('promptledger')), await filesOf(built))
   })
 
-  test('the installed service answers agents', async () => {
+  test('the installed service records, answers agents, and has its console and its reference', async () => {
     const { url } = await sqlite.create()
     const service = await startProcess(script(), ['serve', '--port', '0'], { env: { DATABASE_URL: url } })
-    const { key } = sampleClient(service)
-    const response = await fetch(`${service.address}/mcp`, {
+    const client = sampleClient(service)
+    assert.equal((await client.signal()).status, 201)
+    const read = async (path: string, init: RequestInit) => {
+      const response = await fetch(service.address + path, init)
+      assert.equal(response.status, 200, path)
+      return response.text()
+    }
+    const html = { headers: { accept: 'text/html' } }
+    const [, code = ''] = /src="(\/assets\/[^"]+\.js)"/.exec(await read('/prompts', html)) ?? []
+    await read(code, {})
+    assert.match(await read('/docs', html), /<title>Promptledger API reference/)
+    await read('/docs/page.js', {})
+    const answer = await read('/mcp', {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${key}`,
+        authorization: `Bearer ${client.key}`,
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
     })
-    assert.match(await response.text(), /"find_prompts"/)
+    assert.match(answer, /"find_prompts"/)
     assert.equal(await service.stop(), 0)
   })
 
