@@ -22,10 +22,8 @@ describe('The Python client', () => {
   pythonTest('it and its tests have no errors under mypy --strict', ['mypy', 'pytest'], async () => {
     const cache = join(root, 'node_modules/.cache/mypy')
     const env = { ...process.env, MYPYPATH: `${join(folder, 'src')}:${join(folder, 'tests')}` }
-    for (const files of [['src/promptledger'], ['tests']]) {
-      const args = ['-m', 'mypy', '--strict', '--cache-dir', cache, ...files]
-      await run(python, args, { cwd: folder, env }).catch(({ stdout, stderr }) => assert.fail(`${stdout}${stderr}`))
-    }
+    const args = ['-m', 'mypy', '--strict', '--cache-dir', cache, 'src/promptledger', 'tests']
+    await run(python, args, { cwd: folder, env }).catch(({ stdout, stderr }) => assert.fail(`${stdout}${stderr}`))
   })
 
   pythonTest('its own tests pass against the service', ['pytest'], async () => {

@@ -4,8 +4,8 @@ import { skipReason } from '../../testing/installed-tools.ts'
 
 // The longest test takes a minute on an idle machine. This only ends one that hangs.
 const timeoutMs = 1_800_000
-const modules = ['pytest', 'mypy', 'build', 'hatchling', 'venv', 'ensurepip']
-const debianPackages = 'python3-pytest mypy python3-build python3-hatchling python3-venv'
+const modules = ['pytest', 'mypy', 'build', 'hatchling', 'venv', 'pip']
+const debianPackages = 'python3-pytest mypy python3-build python3-hatchling python3-pip'
 
 /** The interpreter that has most of what the tests need, and what it lacks. A shell may put another one before the system's. */
 function findPython(): { python: string; missing: string[] } {

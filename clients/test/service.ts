@@ -18,7 +18,9 @@ import { type Tenant, TestService } from '../../testing/service.ts'
 import { globalSetup, globalTeardown } from '../../testing/setup.ts'
 
 const engine = process.argv[2] === 'postgres' ? postgres : sqlite
-if (engine === postgres) await globalSetup()
+// In a test run there is a server already, with a template.
+const isAlone = engine === postgres && process.env.TEST_POSTGRES_TEMPLATE === undefined
+if (isAlone) await globalSetup()
 const service = new TestService()
 await service.open(engine)
 await service.app.listen({ port: 0, host: '127.0.0.1' })
@@ -183,6 +185,6 @@ for await (const line of createInterface({ input: process.stdin })) {
 for (const git of repositories) git.remove()
 await proxy.close()
 await service.close()
-if (engine === postgres) await globalTeardown()
+if (isAlone) await globalTeardown()
 // Requests that a test delayed and gave up on would still wait.
 process.exit()

@@ -51,7 +51,8 @@ def run_snippets(document: str, folder: Path, environment: dict[str, str]) -> No
     environment = {**environment, "PYTHONPATH": sources, "MYPYPATH": sources}
     commands = [[sys.executable, str(script)]]
     if find_spec("mypy") is not None:
-        commands.append([sys.executable, "-m", "mypy", "--strict", str(script)])
+        cache = str(root / "node_modules/.cache/mypy-snippets")
+        commands.append([sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache, str(script)])
     for command in commands:
         result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=patience)
         assert (result.returncode, result.stderr) == (0, ""), result.stdout + result.stderr
