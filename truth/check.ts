@@ -5,7 +5,7 @@ import { openObjects } from './git.ts'
 import { type Heads, readHeads } from './heads.ts'
 import { type Line, readLine } from './line.ts'
 import { findPages } from './pages.ts'
-import { backfill, type Product, readTexts } from './product.ts'
+import { backfill, type Cli, type Product, readTexts } from './product.ts'
 import { openHistory } from './recorded.ts'
 import type { Report } from './report.ts'
 import { compareSideAuthors, compareTexts } from './texts.ts'
@@ -16,6 +16,8 @@ export interface CheckOptions {
   glob: string
   similarity: number
   sample: number
+  /** How to run the product: in a process of its own by default. */
+  cli?: Cli
 }
 
 /** Backfills the clone in `folder`, reads git independently, and compares the two. */
@@ -27,9 +29,9 @@ export async function checkClone(
 ): Promise<Report> {
   const clone = await openClone(path, folder, options.url)
   const heads = await readHeads(clone, options.forge, clone.tip)
-  const { forge, glob, similarity } = options
+  const { forge, glob, similarity, cli } = options
   log('Backfilling …')
-  const product = await backfill(folder, await asPublished(clone, folder, heads), { forge, path: glob, similarity })
+  const product = await backfill(folder, await asPublished(clone, folder, heads), { forge, path: glob, similarity, cli })
   return checkBackfill(clone, heads, product, options, log)
 }
 

@@ -16,11 +16,18 @@ const main = fileURLToPath(new URL('../server/src/main.ts', import.meta.url))
 const run = promisify(execFile)
 const maxOutputBytes = 256 * 1024 * 1024
 
+/** Runs a command of the product, and returns its output. */
+export type Cli = (env: NodeJS.ProcessEnv, args: string[]) => Promise<string>
+
 export interface BackfillOptions {
   forge: string
   path: string
   similarity: number
+  cli?: Cli | undefined
 }
+
+const runProcess: Cli = async (env, args) =>
+  (await run(process.execPath, [main, ...args], { env, maxBuffer: maxOutputBytes })).stdout
 
 export interface Product {
   /** Where its database and its copies of repositories are. */
@@ -34,14 +41,11 @@ export interface Product {
 
 /** Connects the clone in a new database in this folder, as a person does, and waits for the backfill. */
 export async function backfill(folder: string, clone: string, options: BackfillOptions): Promise<Product> {
-  const { forge, path, similarity } = options
+  const { forge, path, similarity, cli: runCommand = runProcess } = options
   const env = environment(folder)
-  const cli = async (...args: string[]) => {
-    const { stdout } = await run(process.execPath, [main, ...args, '--json'], { env, maxBuffer: maxOutputBytes })
-    return JSON.parse(stdout)
-  }
-  // An empty database, which the first command migrates.
-  await writeFile(join(folder, 'truth.db'), '')
+  const cli = async (...args: string[]) => JSON.parse(await runCommand(env, [...args, '--json']))
+  // An empty database, which the first command migrates. Tests have a migrated one there.
+  await writeFile(join(folder, 'truth.db'), '', { flag: 'a' })
   const { id: org } = await cli('org', 'create', 'truth')
   const connect = ['--org', String(org), '--forge', forge, '--url', clone, '--path', path]
   const startedAt = performance.now()

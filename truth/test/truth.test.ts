@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { before, describe, test } from 'node:test'
 import { onTestEnd } from '../../testing/cleanup.ts'
+import { runCli } from '../../testing/cli.ts'
 import { bob, GitRepository, web } from '../../testing/git-repository.ts'
 import { type LandedPulls, repositoryWithLandedPulls } from '../../testing/landed-pulls.ts'
 import { type CheckOptions, checkBackfill, checkClone } from '../check.ts'
@@ -12,15 +13,29 @@ import { type OpenedClone, openClone } from '../clone.ts'
 import { type Heads, readHeads } from '../heads.ts'
 import { readLine } from '../line.ts'
 import { named } from '../message.ts'
-import { backfill, type Product } from '../product.ts'
+import { backfill, type Cli, type Product } from '../product.ts'
 import { isTrue, type Report, toText } from '../report.ts'
 import type { Tally } from '../tally.ts'
 
-const options: CheckOptions = { forge: 'github', url: undefined, glob: 'prompts/*.md', similarity: 50, sample: 50 }
+const cli: Cli = async (env, args) => {
+  const { code, stdout, stderr } = await runCli(env, args)
+  assert.equal(code, 0, stderr)
+  return stdout
+}
+const options: CheckOptions = {
+  forge: 'github',
+  url: undefined,
+  glob: 'prompts/*.md',
+  similarity: 50,
+  sample: 50,
+  cli,
+}
 
 async function newFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'promptledger-truth-'))
   onTestEnd(() => rm(folder, { recursive: true, force: true }))
+  const template = process.env.TEST_SQLITE_TEMPLATE
+  if (template !== undefined) await copyFile(template, join(folder, 'truth.db'))
   return folder
 }
 
@@ -61,7 +76,6 @@ async function checkChanged({ clone, heads, product }: Backfilled, sql: string, 
   }
 }
 
-// Slow: reads whole repositories twice: as the service does, and from git alone.
 describe('The comparison of a backfill with git', () => {
   let landed: LandedPulls
   let clone: OpenedClone
@@ -127,6 +141,25 @@ describe('The comparison of a backfill with git', () => {
     const report = await checkAfter('delete from history_entries where commit_sha = ?', landed.commits.squash)
     assert.match(classOf(report, 'entries').examples[0]?.reason ?? '', /no entry/)
   })
+
+  test('a clone without heads of pull requests is checked as far as git proves anything, and the report says so', async () => {
+    const { git } = landed
+    const plain = join(git.folder, 'plain')
+    git.git('clone', '--quiet', git.remote, plain)
+    const report = await check(plain)
+    assert.match(report.notes.join('\n'), /no heads of pull requests/)
+    assert.equal(classOf(report, 'line of commits').missing, 0)
+    assert.equal(classOf(report, 'merges').right + classOf(report, 'merges').missing, 0)
+  })
+
+  test('a clone with heads of pull requests among its remote-tracking branches is checked like a mirror', async () => {
+    const { git } = landed
+    const fetched = join(git.folder, 'fetched')
+    git.git('clone', '--quiet', git.remote, fetched)
+    git.shell(`git -C ${fetched} fetch --quiet origin 'refs/pull/*/head:refs/remotes/origin/pr/*'`)
+    const report = await check(fetched)
+    assert.equal(classOf(report, 'merges').right, 1)
+  })
 })
 
 const setPull = (number: number) =>
@@ -181,25 +214,6 @@ describe('A message', () => {
 })
 
 describe('A clone', () => {
-  test('without heads of pull requests is checked as far as git proves anything, and the report says so', async () => {
-    const { git } = repositoryWithLandedPulls()
-    const plain = join(git.folder, 'plain')
-    git.git('clone', '--quiet', git.remote, plain)
-    const report = await check(plain)
-    assert.match(report.notes.join('\n'), /no heads of pull requests/)
-    assert.equal(classOf(report, 'line of commits').missing, 0)
-    assert.equal(classOf(report, 'merges').right + classOf(report, 'merges').missing, 0)
-  })
-
-  test('with heads of pull requests among its remote-tracking branches is checked like a mirror', async () => {
-    const { git } = repositoryWithLandedPulls()
-    const fetched = join(git.folder, 'fetched')
-    git.git('clone', '--quiet', git.remote, fetched)
-    git.shell(`git -C ${fetched} fetch --quiet origin 'refs/pull/*/head:refs/remotes/origin/pr/*'`)
-    const report = await check(fetched)
-    assert.equal(classOf(report, 'merges').right, 1)
-  })
-
   test('with a history of another project behind a merge is followed along its own', async () => {
     const git = new GitRepository()
     git.commit('Start', { 'prompts/p.md': 'Be kind.\n' })
