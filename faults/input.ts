@@ -23,7 +23,7 @@ export const input: Fault = {
   name: 'input',
   title: 'generated, malformed and hostile requests',
   engines: ['sqlite', 'postgres'],
-  times: { full: 200_000, short: 3_000 },
+  times: { full: 200_000, short: 1_500 },
   async run({ url, folder, times, random }) {
     const account = await createAccount(url, 'business')
     const service = await serve(url, {

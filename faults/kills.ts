@@ -12,7 +12,7 @@ export const kills: Fault = {
   name: 'kills',
   title: 'the service killed under full load',
   engines: ['sqlite', 'postgres'],
-  times: { full: 200, short: 3 },
+  times: { full: 200, short: 2 },
   async run({ url, folder, times, random }) {
     const accounts: Account[] = []
     for (const plan of ['business', 'business', 'free'] as const) accounts.push(await createAccount(url, plan))

@@ -20,7 +20,7 @@ const startedAt = Date.parse('2027-06-15T12:00:00.000Z')
 const plans: Plan[] = ['free', 'free', 'free', 'team', 'business']
 const maxCommands = 300
 // Shrinking repeats the failed run many times. In npm test it has to end before the test times out.
-const shortTimes = 800
+const shortTimes = 400
 const shortTimeoutMs = 150_000
 
 /** The actions as commands that fast-check can print, leave out and repeat with smaller values. */

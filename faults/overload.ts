@@ -22,7 +22,7 @@ export const overload: Fault = {
   name: 'overload',
   title: 'more requests than the service can handle',
   engines: ['sqlite', 'postgres'],
-  times: { full: 60, short: 5 },
+  times: { full: 60, short: 3 },
   async run({ url, times: seconds }) {
     const isShort = seconds < 30
     const { connections, plans } = isShort ? short : full
