@@ -31,7 +31,12 @@ export async function checkClone(
   const heads = await readHeads(clone, options.forge, clone.tip)
   const { forge, glob, similarity, cli } = options
   log('Backfilling …')
-  const product = await backfill(folder, await asPublished(clone, folder, heads), { forge, path: glob, similarity, cli })
+  const product = await backfill(folder, await asPublished(clone, folder, heads), {
+    forge,
+    path: glob,
+    similarity,
+    cli,
+  })
   return checkBackfill(clone, heads, product, options, log)
 }
 

@@ -17,7 +17,8 @@ onOneEngine('An unreliable network', (engine) => {
     const fates: Fate[] = [{ do: 'refuse' }, { do: 'cut' }, { do: 'truncate', after: 30 }, { do: 'duplicate' }]
     const failures = { count: 0 }
     let requests = 0
-    service.proxy.fate = () => (requests++ % 5 === 1 ? (fates[failures.count++ % fates.length] as Fate) : { do: 'pass' })
+    service.proxy.fate = () =>
+      requests++ % 5 === 1 ? (fates[failures.count++ % fates.length] as Fate) : { do: 'pass' }
     return failures
   }
 
