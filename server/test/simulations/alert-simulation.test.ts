@@ -24,7 +24,7 @@ test('with drift, seasons and 12 harmless changes a year, people are told about 
     harmlessYears(
       surroundingsOf(name)(() => 0),
       perDay,
-      10,
+      20,
       100 + i,
     ),
   )
