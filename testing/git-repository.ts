@@ -1,18 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestEnd } from './cleanup.ts'
+import { GitCheckout, writeRef } from './git-checkout.ts'
+import { NotSimple } from './git-objects.ts'
 
 export interface Person {
   name: string
@@ -54,12 +46,21 @@ function linkMissing(from: string, to: string): void {
   }
 }
 
-function writeRef(folder: string, ref: string, commit: string): void {
-  const file = join(folder, ref)
-  mkdirSync(dirname(file), { recursive: true })
-  // A fetch never reads half a ref.
-  writeFileSync(`${file}.lock`, `${commit}\n`)
-  renameSync(`${file}.lock`, file)
+/** A person and a time as a commit has them. */
+function signature({ name, email }: Person, at: string): string {
+  const seconds = Math.floor(Date.parse(at) / 1_000)
+  const isUsual = /^[\p{L}\p{N}]([^<>\p{Cc}]*[\p{L}\p{N}\])])?$/u.test(name) && /^[\w.+-]+@[\w.-]*\w$/.test(email)
+  if (!isUsual || !/^20[2-8]\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(at)) throw new NotSimple('git changes it')
+  return `${name} <${email}> ${seconds} +0000`
+}
+
+/** A message as `git commit` stores it. */
+function cleaned(message: string): string {
+  const lines = message
+    .replaceAll(/[ \t\r]+$/gm, '')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .replaceAll(/^\n+|\n+$/g, '')
+  return lines === '' ? '' : `${lines}\n`
 }
 
 /** A real git repository: a bare one that stands for the forge's, and a checkout that pushes to it. */
@@ -67,6 +68,7 @@ export class GitRepository {
   readonly folder = mkdtempSync(join(tmpdir(), 'promptledger-git-'))
   readonly remote = join(this.folder, 'remote.git')
   readonly checkout = join(this.folder, 'checkout')
+  readonly #work: GitCheckout
   #at = Date.parse('2026-03-01T00:00:00Z')
 
   constructor({ branch = 'main', format = 'sha1' } = {}) {
@@ -79,6 +81,7 @@ export class GitRepository {
     // Some commands require an identity although they commit nothing. Maintenance would be a process per commit.
     const user = `[user]\n\tname = ${ada.name}\n\temail = ${ada.email}\n[maintenance]\n\tauto = false\n`
     initialize(join(this.checkout, '.git'), branch, `${core}${objectFormat}${origin}${user}`)
+    this.#work = new GitCheckout(this.checkout, format)
   }
 
   remove(): void {
@@ -115,56 +118,117 @@ export class GitRepository {
   /** Commits these files and returns the commit's hash. */
   commit(message: string, files: Record<string, string | Buffer | null> = {}, facts: CommitFacts = {}): string {
     this.write(files)
-    this.git('add', '--all')
-    return this.recorded(['commit', '--quiet', '--allow-empty', '--allow-empty-message', '-m', message], facts)
+    return this.#simply(
+      () => this.#work.commitAll(this.#facts(message, facts)),
+      () => {
+        this.git('add', '--all')
+        return this.recorded(['commit', '--quiet', '--allow-empty', '--allow-empty-message', '-m', message], facts)
+      },
+    )
   }
 
   /** Merges the branch into the current one with a merge commit. */
   merge(branch: string, message: string, facts: CommitFacts = {}): string {
-    return this.recorded(['merge', '--quiet', '--no-ff', '-m', message, branch], facts)
+    return this.#simply(
+      () => this.#work.commitMerge(branch, false, this.#facts(message, facts)),
+      () => this.recorded(['merge', '--quiet', '--no-ff', '-m', message, branch], facts),
+    )
   }
 
   /** As a forge does on "squash and merge". */
   squash(branch: string, message: string, facts: CommitFacts = {}): string {
-    this.git('merge', '--quiet', '--squash', branch)
-    return this.recorded(['commit', '--quiet', '-m', message], facts)
+    return this.#simply(
+      () => this.#work.commitMerge(branch, true, this.#facts(message, facts)),
+      () => {
+        this.git('merge', '--quiet', '--squash', branch)
+        return this.recorded(['commit', '--quiet', '-m', message], facts)
+      },
+    )
   }
 
   /** As a forge does on "rebase and merge": copies the branch's commits onto the current one. */
   rebase(branch: string, facts: CommitFacts = {}): string[] {
-    const commits = this.git('rev-list', '--reverse', `HEAD..${branch}`).split('\n').filter(Boolean)
-    return commits.map((commit) => this.recorded(['cherry-pick', '--allow-empty', commit], { ...facts, author: null }))
+    return this.#simply(
+      () => this.#work.rebase(branch, () => this.#facts('', facts).committer),
+      () => {
+        const commits = this.git('rev-list', '--reverse', `HEAD..${branch}`).split('\n').filter(Boolean)
+        return commits.map((commit) =>
+          this.recorded(['cherry-pick', '--allow-empty', commit], { ...facts, author: null }),
+        )
+      },
+    )
   }
 
   switchTo(branch: string, start?: string): void {
-    if (start === undefined) this.git('checkout', '--quiet', branch)
-    else this.git('checkout', '--quiet', '-B', branch, start)
+    this.#simply(
+      () => this.#work.switchTo(branch, start),
+      () => this.git('checkout', '--quiet', ...(start === undefined ? [branch] : ['-B', branch, start])),
+    )
+  }
+
+  /** Does it without git, which would be a process or two, if that is possible. */
+  #simply<T>(simple: () => T, withGit: () => T): T {
+    const at = this.#at
+    try {
+      return simple()
+    } catch (error) {
+      if (!(error instanceof NotSimple)) throw error
+      this.#at = at
+      return withGit()
+    }
+  }
+
+  /** The facts of the next commit, as git writes them. */
+  #facts(message: string, { author = ada, committer = ada, at, authoredAt = at }: CommitFacts) {
+    this.#at += minuteMs
+    const now = new Date(this.#at).toISOString()
+    return {
+      author: signature(author, authoredAt ?? now),
+      committer: signature(committer, at ?? now),
+      message: cleaned(message),
+    }
   }
 
   /** As `git push --force`, which would start ten processes. Objects that no ref leads to become part of the remote too. */
   push(...refspecs: string[]): void {
     linkMissing(join(this.checkout, '.git/objects'), join(this.remote, 'objects'))
     for (const refspec of refspecs.length === 0 ? ['HEAD'] : refspecs) {
-      const [from = '', to = from === 'HEAD' ? this.#branch() : from] = refspec.split(':')
+      const [from = '', to = from === 'HEAD' ? this.#work.branch() : from] = refspec.split(':')
       const ref = to.startsWith('refs/') ? to : `refs/heads/${to}`
       if (from === '') this.inRemote('update-ref', '-d', ref)
       else writeRef(this.remote, ref, this.head(from))
     }
   }
 
+  /** The commit of a branch of the remote; null if it has no such branch. */
+  remoteHead(branch: string): string | null {
+    const ref = `refs/heads/${branch}`
+    const file = join(this.remote, ref)
+    if (existsSync(file)) return readFileSync(file, 'utf8').trim()
+    return this.inRemote('for-each-ref', '--format=%(objectname)', ref) || null
+  }
+
+  /** The commits of a branch after this one, oldest first; all of them without it. */
+  commitsAfter(start: string | null, branch: string): string[] {
+    return this.#simply(
+      () => this.#work.line(this.head(branch), new Set(start === null ? [] : [start])),
+      () => {
+        const range = start === null ? [branch] : [branch, `^${start}`]
+        return this.git('rev-list', '--reverse', ...range)
+          .split('\n')
+          .filter(Boolean)
+      },
+    )
+  }
+
   head(name = 'HEAD'): string {
     if (isHash.test(name)) return name
-    const branch = name === 'HEAD' ? this.#branch() : name
+    const branch = name === 'HEAD' ? this.#work.branch() : name
     try {
       return readFileSync(join(this.checkout, '.git/refs/heads', branch), 'utf8').trim()
     } catch {
       return this.git('rev-parse', '--verify', name)
     }
-  }
-
-  /** The current branch; '' if a commit is checked out instead. */
-  #branch(): string {
-    return /^ref: refs\/heads\/(.+)/.exec(readFileSync(join(this.checkout, '.git/HEAD'), 'utf8'))?.[1] ?? ''
   }
 
   /** Runs a git command that creates a commit, and returns the commit's hash. */

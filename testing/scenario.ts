@@ -77,29 +77,20 @@ export class Scenario {
 
   /** Pushes the branch and delivers the forge's webhook. */
   async push(branch = 'main', facts: { pusher?: string } = {}): Promise<void> {
-    const before = this.#remoteHead(branch)
+    const before = this.git.remoteHead(branch)
     this.git.push(`${branch}:${branch}`)
     await this.deliver(this.pushDelivery(branch, before, facts))
   }
 
   /** The delivery for a push of the branch as it is now. */
   pushDelivery(branch: string, before: string | null, facts: { pusher?: string } = {}): Delivery {
-    const range = before === null ? [branch] : [branch, `^${before}`]
-    const shas = this.git
-      .git('rev-list', '--reverse', ...range)
-      .split('\n')
-      .filter(Boolean)
     return this.forge.push({
       branch,
       before,
       after: this.git.head(branch),
-      commits: shas.map((sha) => ({ sha })),
+      commits: this.git.commitsAfter(before, branch).map((sha) => ({ sha })),
       ...facts,
     })
-  }
-
-  #remoteHead(branch: string): string | null {
-    return this.git.inRemote('for-each-ref', '--format=%(objectname)', `refs/heads/${branch}`) || null
   }
 
   /** The public ID of the prompt whose file is at the path. */
