@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { onOneEngine } from '../../../testing/engines.ts'
 import type { ForgeEvent } from '../../../testing/forge-events.ts'
+import { writeRef } from '../../../testing/git-checkout.ts'
 import { ada, bob, GitRepository } from '../../../testing/git-repository.ts'
 import { deliveriesFrom } from '../../../testing/payloads/deliveries.ts'
 import type { ForgeName, PullFacts } from '../../../testing/payloads/facts.ts'
@@ -118,16 +121,15 @@ async function play(
   { order, steps }: Schedule,
 ) {
   const { git, start, events } = day
-  for (const ref of new Set(events.flatMap(({ refs }) => refs.map(([name]) => name))))
-    git.inRemote('update-ref', '-d', ref)
-  git.inRemote('update-ref', 'refs/heads/main', start)
+  for (const [ref] of events.flatMap(({ refs }) => refs)) rmSync(join(git.remote, ref), { force: true })
+  writeRef(git.remote, 'refs/heads/main', start)
   const s = await connect(service, forge, git)
   const deliveries = deliveriesFrom(forge, s.secret)
   const waiting = [...order]
   let happened = 0
   const next = {
     event: async () => {
-      for (const [ref, commit] of events[happened]?.refs ?? []) git.inRemote('update-ref', ref, commit)
+      for (const [ref, commit] of events[happened]?.refs ?? []) writeRef(git.remote, ref, commit)
       happened += 1
     },
     delivery: async () => {
