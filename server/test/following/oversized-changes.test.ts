@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { onOneEngine } from '../../../testing/engines.ts'
+import { writeRef } from '../../../testing/git-checkout.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
 import { commitNestedTrees, commitRaw } from '../../../testing/hostile-trees.ts'
 import { connectedScenario, type Scenario, shortSha } from '../../../testing/scenario.ts'
@@ -15,12 +16,14 @@ import { commitPull } from './pull-branch.ts'
 
 const p = 'prompts/p.md'
 const megabyte = 1024 * 1024
+// Git needs 30 MB to list them.
+const manyPaths = { width: 300, depth: 2 }
 const everything = { pathspecs: [':(glob)**'], matches: null, similarity: 100, maxFiles: 100, isKnown: () => false }
 
 /** Opens a pull request with this many paths in nested trees, which also changes prompts/p.md. */
 async function openNestedPull(s: Scenario, shape: { width: number; depth: number }): Promise<string> {
   const head = commitNestedTrees(s.git, { ...shape, parent: s.git.head('main'), text: 'hostile\n' })
-  s.git.inRemote('update-ref', 'refs/pull/7/head', head)
+  writeRef(s.git.remote, 'refs/pull/7/head', head)
   await s.deliver(s.forge.pull({ action: 'opened', number: 7, head }))
   return head
 }
@@ -47,9 +50,10 @@ onOneEngine('Changes that exceed the limits', (engine) => {
     assert.match(delivery?.error ?? '', /pull request 7 is too large/)
   })
 
-  test('a pull request with a million paths is recorded for its prompts and does not stop the default branch', async () => {
+  test('a pull request with too many paths for the memory limit is recorded for its prompts and does not stop the default branch', async () => {
     const s = await connectedScenario(service)
-    const head = await openNestedPull(s, { width: 1_000, depth: 2 })
+    limitGitMemory(20 * megabyte)
+    const head = await openNestedPull(s, manyPaths).finally(() => limitGitMemory(96 * megabyte))
     assert.deepEqual((await s.summary()).slice(1), [`pr_opened ${shortSha(head)} #7`])
     assert.equal((await detailsOf(s)).too_large, true)
     const sha = s.git.commit('Next', { [p]: 'next\n' })
@@ -75,7 +79,7 @@ onOneEngine('Changes that exceed the limits', (engine) => {
     const s = await connectedScenario(service)
     const tree = s.git.head('main^{tree}')
     const head = commitRaw(s.git.remote, tree, s.git.head('main'), `Huge\n\n${'x'.repeat(50 * megabyte)}`)
-    s.git.inRemote('update-ref', 'refs/pull/7/head', head)
+    writeRef(s.git.remote, 'refs/pull/7/head', head)
     limitGitMemory(40 * megabyte)
     try {
       await s.deliver(s.forge.pull({ action: 'opened', number: 7, head }))
@@ -91,10 +95,10 @@ onOneEngine('Changes that exceed the limits', (engine) => {
 
   test('any number of open pull requests is read in small batches, and a few reported ones at a time', async () => {
     const s = await connectedScenario(service)
-    const numbers = Array.from({ length: 25 }, (_, i) => i + 1)
+    const numbers = Array.from({ length: 21 }, (_, i) => i + 1)
     const heads = numbers.map((number) => commitPull(s, number, { [p]: `${number}\n` }))
     await s.deliver(...numbers.map((number, i) => s.forge.pull({ action: 'opened', number, head: heads[i] as string })))
-    assert.equal((await s.deliveryStates()).filter((state) => state === 'pending').length, 5)
+    assert.equal((await s.deliveryStates()).filter((state) => state === 'pending').length, 1)
     await s.sync()
     assert.deepEqual(new Set(await s.deliveryStates()), new Set(['done']))
     const batches = await Array.fromAsync(service.store.facts.unsettledPulls(s.repository))
@@ -128,17 +132,17 @@ test('beyond the limit of files, git log and git diff keep only known files', as
 test('commits with huge messages are read without them if git takes too much memory, and those after them as usual', async () => {
   const repository = new GitRepository()
   const start = repository.commit('First', { [p]: 'first\n' })
-  for (let i = 0; i < 9; i++) repository.commit(`Change ${i}`, { [p]: `${i}\n` })
+  for (let i = 0; i < 5; i++) repository.commit(`Change ${i}`, { [p]: `${i}\n` })
   repository.push()
   const trees = repository.inRemote('log', '--reverse', '--format=%T', `${start}..main`).split('\n')
   const shas: string[] = []
   for (const [i, tree] of trees.entries()) {
-    const message = i === 8 ? 'Last' : `Huge ${i}\n\n${'x'.repeat(20 * megabyte)}`
+    const message = i === 4 ? 'Last' : `Huge ${i}\n\n${'x'.repeat(10 * megabyte)}`
     shas.push(commitRaw(repository.remote, tree, shas.at(-1) ?? start, message))
   }
   const range = { from: start, to: shas.at(-1) as string }
   const read = async () => Array.fromAsync(readMainline(repository.remote, range, everything))
-  for (const limit of [50, 100]) {
+  for (const limit of [25, 50]) {
     limitGitMemory(limit * megabyte)
     try {
       const commits = await read()
@@ -149,7 +153,7 @@ test('commits with huge messages are read without them if git takes too much mem
       assert.ok(commits.every(({ files }) => files[0]?.path === p))
       assert.deepEqual(
         commits.map(({ tooLarge }) => tooLarge),
-        shas.map((_, i) => i < 8),
+        shas.map((_, i) => i < 4),
       )
       assert.equal(commits.at(-1)?.message, 'Last')
       assert.ok(commits.every(({ message }) => message.length <= 64 * 1024))
@@ -163,10 +167,10 @@ test('git is killed when it takes more memory than the limit, which grows with t
   const repository = new GitRepository()
   const parent = repository.commit('First', { [p]: 'a\n' })
   repository.push()
-  const sha = commitNestedTrees(repository, { width: 1_000, depth: 2, parent, text: 'x\n' })
+  const sha = commitNestedTrees(repository, { ...manyPaths, parent, text: 'x\n' })
   const diff = () => readDiff(repository.remote, parent, sha, everything)
-  const message = 'git diff: needs more than 64 MB of memory (GIT_MEMORY_LIMIT)'
-  limitGitMemory(64 * megabyte)
+  const message = 'git diff: needs more than 20 MB of memory (GIT_MEMORY_LIMIT)'
+  limitGitMemory(20 * megabyte)
   try {
     await assert.rejects(diff(), { name: 'GitError', message })
     const pack = join(repository.remote, 'objects/pack/tmp_pack_fetched')
