@@ -21,7 +21,7 @@ const notRun: Record<string, string> = {
   'promptledger repo update': 'a repository on GitHub',
   'promptledger try': 'server/test/cli/trials.test.ts',
   'promptledger login': 'server/test/cli/login.test.ts',
-  'promptledger prompts': 'server/test/cli/remote-demo.test.ts, on the data of the demo',
+  'promptledger prompts': 'server/test/cli/demo.test.ts, on the data of the demo',
   'A=postgres://': 'two PostgreSQL servers',
   "export DATABASE_URL='postgres://": 'a setting',
   "DATABASE_URL='postgres://": 'a setting',
