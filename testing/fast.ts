@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs'
-import { divide, runJobs, sharedPatterns, startsGit } from './jobs.ts'
+import { divide, fastPatterns, runJobs, startsGit } from './jobs.ts'
 import { globalSetup, globalTeardown } from './setup.ts'
 
 // The daily loop: SQLite only, no git server, no browser, no simulations.
@@ -7,7 +7,7 @@ import { globalSetup, globalTeardown } from './setup.ts'
 /** In `npm test` only, as all that start git: these judge long histories. */
 const slow = ['change-signals', 'segment-impact', 'shifts', 'short-path']
 
-const files = globSync(sharedPatterns).filter(
+const files = globSync(fastPatterns).filter(
   (file) => !(startsGit(file) || slow.some((name) => file.endsWith(`/http/${name}.test.ts`))),
 )
 process.env.TEST_ENGINES = 'sqlite'

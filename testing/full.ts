@@ -8,14 +8,14 @@ const others = globSync([
   '{server,client,examples}/test/**/*.test.ts',
   '{clients,faults,truth,packaging}/test/*.test.ts',
 ]).filter((file) => !shared.includes(file))
-// The longest first, so that none is left to run alone at the end.
-const ordered = [...others.filter(isSlow), ...others.filter((file) => !isSlow(file))]
-
 await globalSetup()
 try {
+  // The longest first, and single files last, so that none is left to run alone at the end.
+  const { slow = [], quick = [] } = Object.groupBy(others, (file) => (isSlow(file) ? 'slow' : 'quick'))
+  const singles = (files: string[]) => files.map((file) => [file])
+  const jobs = [...divide(pages), ...singles(slow), ...divideShared(shared), ...singles(quick)]
   // More than the cores of a small machine: many tests wait for processes.
-  const jobs = [...divide(pages), ...divideShared(shared), ...ordered.map((file) => [file])]
-  const hasPassed = await runJobs(jobs, { atOnce: 4 })
+  const hasPassed = await runJobs(jobs, { atOnce: 5 })
   process.exitCode = hasPassed ? 0 : 1
 } finally {
   await globalTeardown()

@@ -5,24 +5,52 @@ import { relative } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { noTests, type Outcome, outcomePrefix } from './reporter.ts'
 
-/** Test files that leave nothing behind in their process. */
-export const sharedPatterns = [
+/** Test files that leave nothing behind in their process. Those for `npm run test:fast` need no other process. */
+export const fastPatterns = [
   'server/test/{domain,store,http,forges,project}/*.test.ts',
   'client/test/{errors,pages,resources}.test.ts',
 ]
+export const sharedPatterns = [
+  ...fastPatterns,
+  'server/test/{adapters,alerts,cli,following,mcp,net,process,proposals}/*.test.ts',
+]
 
 export function startsGit(file: string): boolean {
-  return /testing\/(scenario|operations|trials|git-repository)\.ts/.test(readFileSync(file, 'utf8'))
+  const helpers = /testing\/(scenario|operations|trials|git-repository)\.ts/
+  return file.includes('/following/') || helpers.test(readFileSync(file, 'utf8'))
 }
 
-/** Divides files among processes, because loading our modules takes longer than most files. */
+/** Measures what is allocated, and collects all garbage for it. */
+const budgets = /\/budgets\.test\.ts$/
+/** Files that read the same databases, which are filled once for each process. */
+const archives = /\/cli\/(archive|backup|import-rules)\.test\.ts$/
+/** Files that create their databases on a server of their own, and so all of the process. */
+const doctors = /\/cli\/doctor(-postgres)?\.test\.ts$/
+
+/** Divides files among processes, because loading our modules takes longer than most files. The longest are first. */
 export function divideShared(files: string[]): string[][] {
-  // Starting git copies the page tables of the process, which takes longer the more files it has run.
-  const withGit = files.filter(startsGit)
-  // Measures what is allocated, and collects all garbage for it.
-  const alone = files.filter((file) => file.endsWith('/budgets.test.ts'))
-  const others = files.filter((file) => !(withGit.includes(file) || alone.includes(file)))
-  return [...divide(withGit, 12), alone, ...divide(others, 3)]
+  const groups = Object.groupBy(files, kindOf)
+  const { archive = [], doctor = [], alone = [], service = [], git = [], command = [], other = [] } = groups
+  return [
+    archive,
+    ...alone.map((file) => [file]),
+    ...divide(service, 3),
+    doctor,
+    // Starting git copies the page tables of the process, which takes longer the more files it has run.
+    ...divide(git, Math.ceil(git.length / 3)),
+    // Each process starts another one that runs its commands.
+    ...divide(command, 5),
+    ...divide(other, 4),
+  ]
+}
+
+function kindOf(file: string): 'archive' | 'doctor' | 'alone' | 'service' | 'git' | 'command' | 'other' {
+  if (archives.test(file)) return 'archive'
+  if (doctors.test(file)) return 'doctor'
+  if (budgets.test(file) || isSlow(file)) return 'alone'
+  if (file.includes('/process/')) return 'service'
+  if (file.includes('/cli/')) return 'command'
+  return startsGit(file) ? 'git' : 'other'
 }
 
 /** Divides files among so many processes, each with about the same amount of code. */

@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type AddressInfo, createServer } from 'node:net'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import pg from 'pg'
 import { runCli } from '../../../testing/cli.ts'
-import { createOn, postgres, type TestDatabase } from '../../../testing/engines.ts'
+import { postgres, type TestDatabase } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
-import { type PostgresServer, startPostgres } from '../../../testing/postgres.ts'
 import { doctor } from '../../src/doctor/doctor.ts'
 import { nextMonthStart } from '../../src/domain/time.ts'
 import { allocator } from '../../src/service/allocator.ts'
 import { partitionName } from '../../src/store/postgres/partitions.ts'
 import { assertFinds, problemsIn, query } from './doctor-findings.ts'
-
-// A server of its own: the one that other tests share runs with fsync off, which the doctor reports.
-let server: PostgresServer
-before(async () => {
-  server = await startPostgres()
-  createOn(server)
-})
-after(() => server.stop())
+import './doctor-server.ts'
 
 describe('The doctor on a PostgreSQL database', () => {
   let database: TestDatabase

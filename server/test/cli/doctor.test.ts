@@ -7,10 +7,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { addAlert } from '../../../testing/alerts.ts'
 import { runCli } from '../../../testing/cli.ts'
-import { startTemplateCluster } from '../../../testing/distributed-cluster.ts'
-import { createOn, isCitus, onEachEngine, serverUrl } from '../../../testing/engines.ts'
+import { isCitus, onEachEngine, serverUrl } from '../../../testing/engines.ts'
 import { GitRepository } from '../../../testing/git-repository.ts'
-import { startPostgres } from '../../../testing/postgres.ts'
 import { startServe } from '../../../testing/processes.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { checkAllocator } from '../../src/doctor/allocator.ts'
@@ -20,22 +18,10 @@ import { operator } from '../../src/domain/access/audit.ts'
 import { monthStart, nextMonthStart } from '../../src/domain/time.ts'
 import { partitionName } from '../../src/store/postgres/partitions.ts'
 import { assertFinds, problemsIn, query } from './doctor-findings.ts'
+import './doctor-server.ts'
 import { type Used, usedDatabase } from './used-database.ts'
 
 const day = 86_400_000
-
-// A server of its own: the one that other tests share runs with fsync off, which the doctor reports.
-let stop: () => Promise<void>
-before(async () => {
-  if (isCitus) {
-    stop = (await startTemplateCluster()).stop
-    return
-  }
-  const server = await startPostgres()
-  createOn(server)
-  stop = server.stop
-})
-after(() => stop())
 
 const guide = readFileSync(new URL('../../../docs/operations/doctor.md', import.meta.url), 'utf8')
 
@@ -111,10 +97,10 @@ onEachEngine('The doctor', (engine) => {
       }
     })
     const results: object[] = []
-    for (let times = 0; times < 10; times++) results.push(problemsIn(await doctor(used.env)))
+    for (let times = 0; times < 5; times++) results.push(problemsIn(await doctor(used.env)))
     over = true
     await Promise.all(busy)
-    assert.deepEqual(results, Array(10).fill({}))
+    assert.deepEqual(results, Array(5).fill({}))
   })
 
   test('the doctor exits with 1 and prints one line to stderr when it finds an error; --json prints one value', async () => {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { type ArchiveEdit, writeEditedArchive } from '../../../testing/edited-archive.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { archivedRows } from '../../../testing/filled-database.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { openTestStore } from '../../../testing/service.ts'
@@ -84,7 +84,7 @@ const hostile: [ArchiveEdit, RegExp][] = [
   [['signals', 'created_at', -1], /created_at is out of range/],
 ]
 
-onEachEngine('An edited export', (engine) => {
+onOneEngine('An edited export', (engine) => {
   test('a row that the service would not have stored is rejected with its table and number, and nothing is imported', async () => {
     const { service, exported } = sourceOn(engine)
     const database = await newDatabase(engine)

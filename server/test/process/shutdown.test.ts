@@ -70,73 +70,73 @@ onEachEngine(
       const [used] = await queryRows(url, 'select last_used_at from api_keys')
       assert.ok(Number(used?.last_used_at) > 0, 'the last use of the key was not stored')
     })
-
-    test('a sign-in whose body is still arriving completes', async (t) => {
-      const { url } = await engine.create()
-      const service = await startWithMetrics(url)
-      const { key } = sampleClient(service)
-      const socket = openSocket(t, service)
-      socket.write(
-        `POST /api/v1/session HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
-          'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{',
-      )
-      await eventually(async () => {
-        assert.equal(await metric(service, 'promptledger_http_requests_in_flight{kind="write"}'), 1)
-      })
-      const stopped = service.stop()
-      await hasBegunToStop(service)
-      socket.write('}')
-      const [response] = await once(socket, 'data')
-      assert.match(String(response), /^HTTP\/1\.1 201 /)
-      assert.equal(await stopped, 0)
-    })
-
-    test('open connections get a last response with Connection: close, and new connections are rejected', async (t) => {
-      const { url } = await engine.create()
-      const service = await startServe({ DATABASE_URL: url })
-      const { key } = sampleClient(service)
-      const request = `GET /api/v1/usage HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`
-      const clients = await Promise.all(
-        Array.from({ length: 20 }, async () => {
-          const socket = openSocket(t, service)
-          const client = { socket, received: '', closed: once(socket, 'close') }
-          socket.on('data', (chunk) => {
-            client.received += chunk
-          })
-          socket.write(request)
-          await once(socket, 'data')
-          return client
-        }),
-      )
-      // A request that has arrived in part keeps its connection open. An idle connection stays open for half a second, in which a busy
-      // machine may not let this process send anything: listen.test.ts has those.
-      const [part, rest] = [request.slice(0, 20), request.slice(20)]
-      for (const { socket } of clients) socket.write(part)
-      const stopped = service.stop()
-      await hasBegunToStop(service)
-      for (const { socket } of clients) socket.write(rest)
-      for (const client of clients) {
-        await client.closed
-        assert.equal(client.received.split('HTTP/1.1 200 OK').length - 1, 2)
-        assert.match(client.received.slice(client.received.lastIndexOf('HTTP/1.1')), /connection: close/i)
-      }
-      await assert.rejects(fetch(service.address))
-      assert.equal(await stopped, 0)
-    })
-
-    test('the process stops within 10 s while a client holds a half-sent request open', async (t) => {
-      const { url } = await engine.create()
-      const service = await startWithMetrics(url)
-      const socket = openSocket(t, service)
-      socket.write('POST /api/v1/prompts/x/signals HTTP/1.1\r\nHost: x\r\n')
-      await eventually(async () => assert.equal(await metric(service, 'promptledger_http_connections'), 1))
-      await stopsInTime(service, 0)
-    })
   },
   options,
 )
 
 describe('On SIGTERM', options, () => {
+  test('a sign-in whose body is still arriving completes', async (t) => {
+    const { url } = await sqlite.create()
+    const service = await startWithMetrics(url)
+    const { key } = sampleClient(service)
+    const socket = openSocket(t, service)
+    socket.write(
+      `POST /api/v1/session HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{',
+    )
+    await eventually(async () => {
+      assert.equal(await metric(service, 'promptledger_http_requests_in_flight{kind="write"}'), 1)
+    })
+    const stopped = service.stop()
+    await hasBegunToStop(service)
+    socket.write('}')
+    const [response] = await once(socket, 'data')
+    assert.match(String(response), /^HTTP\/1\.1 201 /)
+    assert.equal(await stopped, 0)
+  })
+
+  test('open connections get a last response with Connection: close, and new connections are rejected', async (t) => {
+    const { url } = await sqlite.create()
+    const service = await startServe({ DATABASE_URL: url })
+    const { key } = sampleClient(service)
+    const request = `GET /api/v1/usage HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`
+    const clients = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const socket = openSocket(t, service)
+        const client = { socket, received: '', closed: once(socket, 'close') }
+        socket.on('data', (chunk) => {
+          client.received += chunk
+        })
+        socket.write(request)
+        await once(socket, 'data')
+        return client
+      }),
+    )
+    // A request that has arrived in part keeps its connection open. An idle connection stays open for half a second, in which a busy
+    // machine may not let this process send anything: listen.test.ts has those.
+    const [part, rest] = [request.slice(0, 20), request.slice(20)]
+    for (const { socket } of clients) socket.write(part)
+    const stopped = service.stop()
+    await hasBegunToStop(service)
+    for (const { socket } of clients) socket.write(rest)
+    for (const client of clients) {
+      await client.closed
+      assert.equal(client.received.split('HTTP/1.1 200 OK').length - 1, 2)
+      assert.match(client.received.slice(client.received.lastIndexOf('HTTP/1.1')), /connection: close/i)
+    }
+    await assert.rejects(fetch(service.address))
+    assert.equal(await stopped, 0)
+  })
+
+  test('the process stops within 10 s while a client holds a half-sent request open', async (t) => {
+    const { url } = await sqlite.create()
+    const service = await startWithMetrics(url)
+    const socket = openSocket(t, service)
+    socket.write('POST /api/v1/prompts/x/signals HTTP/1.1\r\nHost: x\r\n')
+    await eventually(async () => assert.equal(await metric(service, 'promptledger_http_connections'), 1))
+    await stopsInTime(service, 0)
+  })
+
   test('the process stops within 10 s while another process locks its SQLite file', async (t) => {
     const { url } = await sqlite.create()
     const service = await startWithMetrics(url)

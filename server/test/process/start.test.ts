@@ -50,8 +50,19 @@ onEachEngine('Starting the service', (engine) => {
     assert.equal(organisation?.plan, 'free')
   })
 
-  test('the first start creates nothing with PROMPTLEDGER_FIRST_RUN=off, or where an organisation exists', async () => {
+  test('a started service reports itself alive and ready', async () => {
     const { url } = await engine.create()
+    const service = await startServe({ DATABASE_URL: url })
+    for (const path of ['healthz', 'readyz']) {
+      assert.equal((await fetch(`${service.address}/${path}`)).status, 200, path)
+    }
+    await service.stop()
+  })
+})
+
+describe('Starting the service', () => {
+  test('the first start creates nothing with PROMPTLEDGER_FIRST_RUN=off, or where an organisation exists', async () => {
+    const { url } = await sqlite.create()
     const quiet = await startServe({ DATABASE_URL: url, PROMPTLEDGER_FIRST_RUN: 'off' })
     await quiet.stop()
     assert.deepEqual(await queryRows(url, 'select * from organisations'), [])
@@ -62,17 +73,8 @@ onEachEngine('Starting the service', (engine) => {
     assert.equal((await queryRows(url, 'select * from organisations')).length, 1)
   })
 
-  test('a started service reports itself alive and ready', async () => {
-    const { url } = await engine.create()
-    const service = await startServe({ DATABASE_URL: url })
-    for (const path of ['healthz', 'readyz']) {
-      assert.equal((await fetch(`${service.address}/${path}`)).status, 200, path)
-    }
-    await service.stop()
-  })
-
   test('a port in use is reported in one line, and no key is created that the operator would never see', async (t) => {
-    const { url } = await engine.create()
+    const { url } = await sqlite.create()
     const taken = createServer()
     t.after(() => taken.close())
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
@@ -82,9 +84,7 @@ onEachEngine('Starting the service', (engine) => {
     assert.match(stderr, new RegExp(`^promptledger: Cannot listen on 127.0.0.1:${port}: [^\n]*in use[^\n]*\n$`))
     assert.deepEqual(await queryRows(url, 'select * from organisations'), [])
   })
-})
 
-describe('Starting the service', () => {
   test('a start that fails after listening stops everything it started and exits with 1', async () => {
     const { url } = await sqlite.create()
     await runCliJson(url, ['migrate'])
