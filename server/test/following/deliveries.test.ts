@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { renameSync } from 'node:fs'
 import { test } from 'node:test'
 import { onTestEnd } from '../../../testing/cleanup.ts'
-import { type Engine, onEachEngine } from '../../../testing/engines.ts'
+import { type Engine, onEachEngine, onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
@@ -58,6 +58,64 @@ onEachEngine('Processing deliveries', (engine) => {
     assert.equal((await scenario.history()).length, 2)
     assert.equal(scenario.repository.lastError, null)
   })
+
+  test('names and titles with any characters reach the history and never fail the delivery', async () => {
+    const scenario = await connectedScenario(service)
+    scenario.git.switchTo('feature', 'main')
+    const head = scenario.git.commit('Change', { 'prompts/p.md': 'x\n' })
+    scenario.git.push('feature:refs/pull/7/head')
+    const title = 'a\0b\u001e\ud800\r\n</script>"\\ 𝒳'
+    await scenario.deliver(scenario.forge.pull({ action: 'opened', number: 7, head, title, author: 'x\0y\udfff' }))
+    assert.partialDeepStrictEqual(await deliveriesOf(scenario), [{ state: 'done', error: null }])
+    const entry = (await scenario.history()).at(-1)
+    assert.equal(entry?.action, 'pr_opened')
+    const { data } = await scenario.get(`/prompts/${await scenario.promptId('prompts/p.md')}/history/${entry?.id}`)
+    assert.partialDeepStrictEqual(data, { message: 'a b \ufffd  </script>"\\ 𝒳', actor: 'x y\ufffd' })
+  })
+
+  test('repositories are synced soon after the start, spread over 16 s', async () => {
+    const own = await openService(engine)
+    const scenarios = [await connectedScenario(own), await connectedScenario(own)]
+    for (const scenario of scenarios) newPush(scenario)
+    const { due } = own.store.repositories
+    assert.deepEqual(await due(own.now + 16 * secondMs), [])
+    startTestWorker(own)
+    await eventually(async () => (await due(own.now + 16 * secondMs)).length === 2)
+    assert.equal((await due(own.now + 250)).length, 1, 'both are synced at the same moment')
+    own.now += 16 * secondMs
+    for (const scenario of scenarios) await eventually(async () => (await scenario.history()).length === 2)
+  })
+
+  test('the worker polls for due repositories and deletes deliveries after 30 days', async () => {
+    const own = await openService(engine)
+    const [one, other] = [await connectedScenario(own), await connectedScenario(own)]
+    await one.deliver(one.forge.ping(), newPush(one), one.forge.ping())
+    await other.deliver(other.forge.ping())
+    const idsOf = async (scenario: Scenario) => (await deliveriesOf(scenario)).map(({ id }) => id)
+    const [newest, push] = await idsOf(one)
+    const idsOfOther = await idsOf(other)
+    // A pending delivery is kept, however old it is. Its next attempt is not due in this test.
+    const postponed = `update deliveries set state = 'pending', next_attempt_at = ${own.now + 30.5 * day} where id = ${push}`
+    await queryRows(own.url, postponed)
+
+    own.now += 30 * day
+    const first = startTestWorker(own)
+    const { lastSyncAt } = one.repository
+    await eventually(async () => (await own.store.repositories.find(one.repository.id))?.lastSyncAt !== lastSyncAt)
+    await first.stop()
+    assert.equal((await idsOf(one)).length, 3, 'a delivery was deleted too early')
+
+    own.now += 1
+    const second = startTestWorker(own)
+    await eventually(async () => (await idsOf(one)).length < 3)
+    await second.stop()
+    assert.deepEqual(await idsOf(one), [newest, push])
+    assert.deepEqual(await idsOf(other), idsOfOther)
+  })
+})
+
+onOneEngine('Deliveries that fail or are ignored', (engine) => {
+  const service = useService(engine)
 
   test('a delivery fails for good after a week, and is retried when the forge resends it or a user redelivers it', async () => {
     const scenario = await connectedScenario(service)
@@ -127,20 +185,6 @@ onEachEngine('Processing deliveries', (engine) => {
     assert.equal((await scenario.history()).length, 2)
   })
 
-  test('names and titles with any characters reach the history and never fail the delivery', async () => {
-    const scenario = await connectedScenario(service)
-    scenario.git.switchTo('feature', 'main')
-    const head = scenario.git.commit('Change', { 'prompts/p.md': 'x\n' })
-    scenario.git.push('feature:refs/pull/7/head')
-    const title = 'a\0b\u001e\ud800\r\n</script>"\\ 𝒳'
-    await scenario.deliver(scenario.forge.pull({ action: 'opened', number: 7, head, title, author: 'x\0y\udfff' }))
-    assert.partialDeepStrictEqual(await deliveriesOf(scenario), [{ state: 'done', error: null }])
-    const entry = (await scenario.history()).at(-1)
-    assert.equal(entry?.action, 'pr_opened')
-    const { data } = await scenario.get(`/prompts/${await scenario.promptId('prompts/p.md')}/history/${entry?.id}`)
-    assert.partialDeepStrictEqual(data, { message: 'a b \ufffd  </script>"\\ 𝒳', actor: 'x y\ufffd' })
-  })
-
   test('an ignored delivery does not postpone the next poll', async () => {
     const scenario = await connectedScenario(service)
     const { dueAt } = scenario.repository
@@ -168,45 +212,5 @@ onEachEngine('Processing deliveries', (engine) => {
     await eventually(async () => (await deliveriesOf(broken))[0]?.error !== null)
     await worker.stop()
     assert.deepEqual([await broken.deliveryStates(), await healthy.deliveryStates()], [['pending'], ['done']])
-  })
-
-  test('repositories are synced soon after the start, spread over 16 s', async () => {
-    const own = await openService(engine)
-    const scenarios = [await connectedScenario(own), await connectedScenario(own)]
-    for (const scenario of scenarios) newPush(scenario)
-    const { due } = own.store.repositories
-    assert.deepEqual(await due(own.now + 16 * secondMs), [])
-    startTestWorker(own)
-    await eventually(async () => (await due(own.now + 16 * secondMs)).length === 2)
-    assert.equal((await due(own.now + 250)).length, 1, 'both are synced at the same moment')
-    own.now += 16 * secondMs
-    for (const scenario of scenarios) await eventually(async () => (await scenario.history()).length === 2)
-  })
-
-  test('the worker polls for due repositories and deletes deliveries after 30 days', async () => {
-    const own = await openService(engine)
-    const [one, other] = [await connectedScenario(own), await connectedScenario(own)]
-    await one.deliver(one.forge.ping(), newPush(one), one.forge.ping())
-    await other.deliver(other.forge.ping())
-    const idsOf = async (scenario: Scenario) => (await deliveriesOf(scenario)).map(({ id }) => id)
-    const [newest, push] = await idsOf(one)
-    const idsOfOther = await idsOf(other)
-    // A pending delivery is kept, however old it is. Its next attempt is not due in this test.
-    const postponed = `update deliveries set state = 'pending', next_attempt_at = ${own.now + 30.5 * day} where id = ${push}`
-    await queryRows(own.url, postponed)
-
-    own.now += 30 * day
-    const first = startTestWorker(own)
-    const { lastSyncAt } = one.repository
-    await eventually(async () => (await own.store.repositories.find(one.repository.id))?.lastSyncAt !== lastSyncAt)
-    await first.stop()
-    assert.equal((await idsOf(one)).length, 3, 'a delivery was deleted too early')
-
-    own.now += 1
-    const second = startTestWorker(own)
-    await eventually(async () => (await idsOf(one)).length < 3)
-    await second.stop()
-    assert.deepEqual(await idsOf(one), [newest, push])
-    assert.deepEqual(await idsOf(other), idsOfOther)
   })
 })

@@ -199,7 +199,7 @@ onOneEngine('The order of deliveries', (engine) => {
         assert.deepEqual(await histories(late), expected)
         assert.deepEqual(new Set(await late.deliveryStates()), new Set(['done']))
       }),
-      { numRuns: 4, endOnFailure: true },
+      { numRuns: 3, endOnFailure: true },
     )
   })
 })

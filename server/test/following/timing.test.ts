@@ -187,12 +187,12 @@ onOneEngine('The timing of deliveries', (engine) => {
       const schedule = fc.record({
         order: fc.shuffledSubarray(indices, { minLength: indices.length }),
         steps: fc.array(fc.constantFrom('event' as const, 'event' as const, 'delivery' as const, 'read' as const), {
-          maxLength: 30,
+          maxLength: 20,
         }),
       })
       await fc.assert(
         fc.asyncProperty(schedule, async (run) => assert.deepEqual(await play(service, forge, day, run), expected)),
-        { numRuns: 3, endOnFailure: true },
+        { numRuns: 2, endOnFailure: true },
       )
     })
   }

@@ -25,7 +25,7 @@ import { syncWithLease } from '../../src/follow/worker.ts'
 
 // How often the service is killed. The full run kills it 50 times while 500 deliveries arrive, which takes minutes:
 // PROMPTLEDGER_CRASHES=50 npx node --test --test-global-setup=testing/setup.ts server/test/process/crash.test.ts
-const crashes = Number(process.env.PROMPTLEDGER_CRASHES ?? 5)
+const crashes = Number(process.env.PROMPTLEDGER_CRASHES ?? 4)
 const allDoneTimeoutMs = 120_000
 // Several repositories, because one whose worker was killed rests until its lease expires.
 const repositoryCount = crashes < 50 ? 3 : 25
@@ -190,8 +190,11 @@ async function entriesOf(url: string) {
      from history_entries h join prompts p on p.id = h.prompt_id join repositories r on r.id = p.repository_id
      order by r.url, p.path, h.created_at, h.dedupe_key`,
   )
-  return rows.map(({ url, action, created_at, ...row }) => {
-    return { repository: basename(String(url)), action, ...row, created_at: Number(created_at) }
+  // PostgreSQL returns large numbers as text.
+  const number = (value: unknown) => (value === null ? null : Number(value))
+  return rows.map(({ url, action, pr_number, created_at, ...row }) => {
+    const numbers = { pr_number: number(pr_number), created_at: number(created_at) }
+    return { repository: basename(String(url)), action, ...row, ...numbers }
   })
 }
 

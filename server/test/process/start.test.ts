@@ -49,21 +49,15 @@ onEachEngine('Starting the service', (engine) => {
     const [organisation] = await queryRows(url, 'select plan from organisations')
     assert.equal(organisation?.plan, 'free')
   })
-
-  test('a started service reports itself alive and ready', async () => {
-    const { url } = await engine.create()
-    const service = await startServe({ DATABASE_URL: url })
-    for (const path of ['healthz', 'readyz']) {
-      assert.equal((await fetch(`${service.address}/${path}`)).status, 200, path)
-    }
-    await service.stop()
-  })
 })
 
 describe('Starting the service', () => {
-  test('the first start creates nothing with PROMPTLEDGER_FIRST_RUN=off, or where an organisation exists', async () => {
+  test('the first start creates nothing with PROMPTLEDGER_FIRST_RUN=off, or where an organisation exists, and is ready', async () => {
     const { url } = await sqlite.create()
     const quiet = await startServe({ DATABASE_URL: url, PROMPTLEDGER_FIRST_RUN: 'off' })
+    for (const path of ['healthz', 'readyz']) {
+      assert.equal((await fetch(`${quiet.address}/${path}`)).status, 200, path)
+    }
     await quiet.stop()
     assert.deepEqual(await queryRows(url, 'select * from organisations'), [])
     await runCliJson(url, ['org', 'create', 'Mine'])
@@ -97,21 +91,14 @@ describe('Starting the service', () => {
     assert.match(stderr, /no insert/)
   })
 
-  test('a second service cannot share the port of the first', async () => {
-    const { url } = await sqlite.create()
-    const service = await startServe({ DATABASE_URL: url })
-    const port = new URL(service.address).port
-    const { url: other } = await sqlite.create()
-    const { code, stderr } = await runCli({ DATABASE_URL: other }, ['serve', '--port', port])
-    assert.equal(code, 1)
-    assert.match(stderr, /in use/)
-    await service.stop()
-  })
-
-  test('a second service on a SQLite file is rejected by whatever path, commands run beside the first, and a killed one leaves the file to the next', async (t) => {
+  test('a second service on a port or a SQLite file, by whatever path, is rejected, commands run beside the first, and a killed one leaves the file to the next', async (t) => {
     const folder = await temporaryFolder(t)
     const { url } = await sqlite.create()
     const first = await startServe({ DATABASE_URL: url })
+    const { url: other } = await sqlite.create()
+    const onSamePort = await runCli({ DATABASE_URL: other }, ['serve', '--port', String(first.port)])
+    assert.equal(onSamePort.code, 1)
+    assert.match(onSamePort.stderr, /in use/)
     const link = join(folder, 'link.db')
     await symlink(url.slice('sqlite:'.length), link)
     const rejection =
