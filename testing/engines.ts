@@ -91,7 +91,8 @@ const newName = () => `test_${randomUUID().replaceAll('-', '')}`
 
 async function createPostgresDatabase(template: string): Promise<TestDatabase> {
   const name = newName()
-  await administer(`create database ${name} template ${template}`)
+  // Copying the files takes half the processor time of writing every page to the log.
+  await administer(`create database ${name} template ${template} strategy file_copy`)
   return { url: databaseUrl(name), remove: closeOnTestEnd(() => administer(`drop database ${name} with (force)`)) }
 }
 
