@@ -12,7 +12,6 @@ import { type RunningProcess, startServe } from '../../../testing/processes.ts'
 
 const path = 'prompts/p.md'
 
-// Slow: each command is a process, and the judge of trials looks every 5 s.
 describe('Trials in a running service', () => {
   const git = new GitRepository()
   let service: RunningProcess
