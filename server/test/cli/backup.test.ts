@@ -35,7 +35,7 @@ const postgresTampering = [
   'create trigger tampering before insert on audit for each row execute function tampering()',
 ]
 
-// Slow: backs up and restores 30 MB in a heap of 36 MB, most of which the program itself needs, on each engine.
+// Slow: backs up and restores 30 MB on each engine, in a heap of 36 MB. The program itself needs most of it.
 onEachEngine('A backup', (engine) => {
   test('a backup taken while signals are recorded is a snapshot with every signal acknowledged before it began', async () => {
     const service = new TestService()
