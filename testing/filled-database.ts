@@ -10,7 +10,7 @@ import { addAlert } from './alerts.ts'
 import { postDeployment } from './deployments.ts'
 import { bob } from './git-repository.ts'
 import { githubDeployment } from './payloads/deployments.ts'
-import { queryRows } from './rows.ts'
+import { queryEach, queryRows } from './rows.ts'
 import { connectedScenario, type Scenario } from './scenario.ts'
 import { deployedEntry, type Tenant, type TestService } from './service.ts'
 import { inBatches } from './signals.ts'
@@ -88,7 +88,10 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
     `signals set version = '#1', subject = 's', voter = '${'v'.repeat(43)}', comment = 'two\nlines', received_at = created_at + 1, trace_id = '${'ab'.repeat(16)}'
        where metadata is not null`,
   ]
-  for (const update of updates) await queryRows(url, `update ${update}`)
+  await queryEach(
+    url,
+    updates.map((update) => `update ${update}`),
+  )
   await storeJudgements(tenant)
   await storeAlerts(scenario)
   await storeTrials(scenario)
@@ -311,7 +314,10 @@ async function storeAlerts({ service, tenant, repository }: Scenario): Promise<v
     `pull_comments values (${organisationId}, ${repository.id}, 'pull/7', '12', 5, 6)`,
     `briefings values (${organisationId}, ${repository.id}, 7, '${'7'.repeat(40)}', 5, 6, 1)`,
   ]
-  for (const insert of inserts) await queryRows(service.url, `insert into ${insert}`)
+  await queryEach(
+    service.url,
+    inserts.map((insert) => `insert into ${insert}`),
+  )
 }
 
 /** Also deletes and erases signals, so that ids and hourly sums cover more than the rows left. */
@@ -344,14 +350,18 @@ async function recordSignals(tenant: Tenant): Promise<void> {
 
 /** Every row of every archived table, sorted and with numbers as text, so that both engines compare equal. */
 export async function archivedRows(url: string): Promise<Record<string, (string | null)[][]>> {
-  const tables = archiveTables.map(async ({ name, columns }) => {
-    const rows = await queryRows(url, `select ${Object.keys(columns).join(', ')} from ${sourceOf(name)}`)
-    const values = rows.map((row) => Object.values(row).map((value) => (value === null ? null : String(value))))
-    return [name, values.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))] as const
-  })
-  const retention = await queryRows(url, 'select kept_since from signal_retention')
+  const statements = archiveTables.map(
+    ({ name, columns }) => `select ${Object.keys(columns).join(', ')} from ${sourceOf(name)}`,
+  )
+  const [retention = [], ...tables] = await queryEach(url, ['select kept_since from signal_retention', ...statements])
+  const sorted = tables.map((rows) =>
+    rows
+      .map((row) => JSON.stringify(Object.values(row).map((value) => (value === null ? null : String(value)))))
+      .sort()
+      .map((text) => JSON.parse(text)),
+  )
   return {
-    ...Object.fromEntries(await Promise.all(tables)),
+    ...Object.fromEntries(archiveTables.map(({ name }, i) => [name, sorted[i]])),
     signal_retention: retention.map(({ kept_since }) => [String(kept_since)]),
   }
 }

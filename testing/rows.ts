@@ -12,6 +12,15 @@ export function queryRows(url: string, sql: string): Promise<Row[]> {
   return withConnection(url, (query) => query(sql))
 }
 
+/** The same for several queries, one after another. Connecting takes longer than most of them. */
+export function queryEach(url: string, statements: string[]): Promise<Row[][]> {
+  return withConnection(url, async (query) => {
+    const results: Row[][] = []
+    for (const sql of statements) results.push(await query(sql))
+    return results
+  })
+}
+
 async function withConnection<T>(url: string, use: (query: (sql: string) => Promise<Row[]>) => Promise<T>): Promise<T> {
   if (url.startsWith('sqlite:')) {
     const database = new DatabaseSync(url.slice('sqlite:'.length), { timeout: lockTimeoutMs })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { queryRows } from './rows.ts'
+import { queryEach } from './rows.ts'
 
 type Rows = Record<string, unknown>[]
 
@@ -17,18 +17,17 @@ const versions = `select organisation_id, prompt_id, version, hour, ${added} fro
  */
 export async function assertSumsAgree(url: string, countsRemoved = true): Promise<void> {
   const kept = '(select kept_since from signal_retention)'
-  const [hourSums, rawHours, versionSums, rawVersions, negative, votes, usage, received] = (await Promise.all(
-    [
-      `select * from (${hours}) as hours where hour >= ${kept} and (positive <> 0 or negative <> 0)`,
-      `select organisation_id, prompt_id, ${hourOf} as hour, ${sums} from signals where created_at >= ${kept}
+  const [hourSums, rawHours, versionSums, rawVersions, negative, votes, usage, received] = (await queryEach(url, [
+    `select * from (${hours}) as hours where hour >= ${kept} and (positive <> 0 or negative <> 0)`,
+    `select organisation_id, prompt_id, ${hourOf} as hour, ${sums} from signals where created_at >= ${kept}
        group by organisation_id, prompt_id, ${hourOf}`,
-      `select * from (${versions}) as versions where hour >= ${kept} and (positive <> 0 or negative <> 0)`,
-      `select organisation_id, prompt_id, version, ${hourOf} as hour, ${sums} from signals
+    `select * from (${versions}) as versions where hour >= ${kept} and (positive <> 0 or negative <> 0)`,
+    `select organisation_id, prompt_id, version, ${hourOf} as hour, ${sums} from signals
        where created_at >= ${kept} and version is not null group by organisation_id, prompt_id, version, ${hourOf}`,
-      `select 'hour' as sums, hour from (${hours}) as hours where positive < 0 or negative < 0
+    `select 'hour' as sums, hour from (${hours}) as hours where positive < 0 or negative < 0
        union all select version, hour from (${versions}) as versions where positive < 0 or negative < 0`,
-      // Every vote and every raw row with a subject, where one has no counterpart in the other.
-      `select v.organisation_id, v.prompt_id, v.subject, v.signal_id, v.value, s.id, s.value as raw_value,
+    // Every vote and every raw row with a subject, where one has no counterpart in the other.
+    `select v.organisation_id, v.prompt_id, v.subject, v.signal_id, v.value, s.id, s.value as raw_value,
          v.version, s.version as raw_version, v.created_at, s.created_at as raw_created_at, v.received_at, s.received_at as raw_received_at
        from signal_subjects v left join signals s
          on s.organisation_id = v.organisation_id and s.prompt_id = v.prompt_id and s.id = v.signal_id
@@ -42,10 +41,9 @@ export async function assertSumsAgree(url: string, countsRemoved = true): Promis
        where s.subject is not null and s.created_at >= ${kept} and not exists (
          select 1 from signal_subjects v where v.organisation_id = s.organisation_id and v.prompt_id = s.prompt_id
            and v.subject = s.subject and v.signal_id = s.id)`,
-      'select organisation_id, sum(used) as used from month_usage group by organisation_id',
-      'select organisation_id, count(*) as stored from signals group by organisation_id',
-    ].map((sql) => queryRows(url, sql)),
-  )) as [Rows, Rows, Rows, Rows, Rows, Rows, Rows, Rows]
+    'select organisation_id, sum(used) as used from month_usage group by organisation_id',
+    'select organisation_id, count(*) as stored from signals group by organisation_id',
+  ])) as [Rows, Rows, Rows, Rows, Rows, Rows, Rows, Rows]
   assert.deepEqual(sorted(hourSums), sorted(rawHours), 'hourly sums')
   assert.deepEqual(sorted(versionSums), sorted(rawVersions), 'sums by version')
   assert.deepEqual(negative, [], 'negative sums')
