@@ -37,7 +37,7 @@ export function divideShared(files: string[]): string[][] {
     ...divide(service, 3),
     doctor,
     // Starting git copies the page tables of the process, which takes longer the more files it has run.
-    ...divide(git, Math.ceil(git.length / 3)),
+    ...divide(git, Math.ceil(git.length / 5)),
     // Each process starts another one that runs its commands.
     ...divide(command, 5),
     ...divide(other, 4),
