@@ -24,7 +24,7 @@ const maxInstalledBytes = 15 * 1024 * 1024
 // Building, packing and installing take seconds on an idle machine. This only ends what hangs.
 const timeoutMs = 600_000
 
-// Slow: installs the packages once, and runs some forty commands of the guides.
+// Slow: installs the packages once, prepares the demo, and runs some forty commands of the guides.
 describe('The packages', () => {
   let folder = ''
   let project = ''
@@ -114,7 +114,7 @@ describe('The packages', () => {
     assert.equal(new Set(refs).size, refs.length)
   })
 
-  test('it has every file that was built, as the demo and other tests use them', async () => {
+  test('it has every file that was built', async () => {
     const built = join(dirname(packed.promptledger), 'promptledger')
     const filesOf = async (folder: string) => (await readdir(folder, { recursive: true })).sort()
     assert.deepEqual(await filesOf(installed('promptledger')), await filesOf(built))
@@ -146,6 +146,16 @@ describe('The packages', () => {
     })
     assert.match(answer, /"find_prompts"/)
     assert.equal(await service.stop(), 0)
+  })
+
+  test('the installed demo prints one JSON value, and its worker process reads texts from git', async () => {
+    const demo = await startProcess(script(), ['demo', '--port', '0', '--json'], { env: {} })
+    const { key, prompts } = JSON.parse(demo.output().stdout)
+    const headers = { authorization: `Bearer ${key}` }
+    const response = await fetch(`${demo.address}/api/v1/prompts/${prompts[0].id}/live`, { headers })
+    const { data } = (await response.json()) as { data: { content_state: string } }
+    assert.equal(data.content_state, 'available')
+    assert.equal(await demo.stop('SIGINT'), 0)
   })
 
   test('the commands of the guides run as written, beside the service in the folder where it is installed', {
