@@ -19,8 +19,15 @@ const sources = [
  * The folder of a console built from the current sources: `dist` if it is up to date, otherwise a new build in a temporary
  * folder, because another process may be serving `dist`.
  */
-export async function builtConsole(): Promise<URL> {
-  if (isBuilt()) return pathToFileURL(`${dist}/`)
+export function builtConsole(): Promise<URL> {
+  // Suites that share a process share the build.
+  building ??= isBuilt() ? Promise.resolve(pathToFileURL(`${dist}/`)) : buildElsewhere()
+  return building
+}
+
+let building: Promise<URL> | undefined
+
+async function buildElsewhere(): Promise<URL> {
   const outDir = mkdtempSync(join(tmpdir(), 'promptledger-console-'))
   process.on('exit', () => rmSync(outDir, { recursive: true, force: true }))
   const { build } = await import('vite')
