@@ -13,7 +13,7 @@ const maxScriptKilobytes = 160
 inBrowser('The console', (suite) => {
   const { service } = suite
 
-  test('the theme follows the system until the user chooses one, and the choice survives a reload', async (t) => {
+  test('the theme follows the system until the user chooses one, and the choice survives a reload; reduced motion follows it too', async (t) => {
     const { key } = await service.tenant()
     const { page } = await suite.visit(t, { key, colorScheme: 'light' })
     const isDark = () =>
@@ -28,6 +28,14 @@ inBrowser('The console', (suite) => {
     await page.reload()
     await page.getByRole('button', { name: 'Theme: dark' }).waitFor()
     assert.equal(await isDark(), true)
+    const loadingAnimation = () =>
+      page.evaluate(() => {
+        document.body.insertAdjacentHTML('beforeend', '<div class="loading-bar"></div>')
+        return getComputedStyle(document.querySelector('.loading-bar') as Element, '::after').animationName
+      })
+    assert.equal(await loadingAnimation(), 'none')
+    await page.emulateMedia({ reducedMotion: 'no-preference' })
+    assert.equal(await loadingAnimation(), 'slide')
   })
 
   test('a failed request shows its message and request ID, and can be retried', async (t) => {
