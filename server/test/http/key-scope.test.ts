@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onOneEngine } from '../../../testing/engines.ts'
-import { documentedOperations, prepareRequest, sendRequest } from '../../../testing/operations.ts'
+import {
+  type DocumentedOperation,
+  documentedOperations,
+  type PreparedRequest,
+  prepareRequest,
+  sendRequest,
+} from '../../../testing/operations.ts'
 import { allRows } from '../../../testing/rows.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
@@ -33,32 +39,39 @@ onOneEngine('A key that is limited to prompts', (engine) => {
 
   test('gets the same 404 for every other prompt as for an unknown one, on every operation and with every role', async (t) => {
     const operations = documentedOperations((await service.app.inject('/openapi.json')).json())
-    let tried = 0
+    const roles = requestRoles.filter((role) => role !== 'admin')
+    const cases: { documented: DocumentedOperation; prepared: PreparedRequest; hidden: Record<string, string>[] }[] = []
     for (const documented of operations.filter(({ path }) => path.includes('{prompt_id}'))) {
+      const prepared = await prepareRequest(service, documented)
+      const hidden = await Promise.all(roles.map((role) => limitedKey(prepared.tenant, 'other/**', role)))
+      cases.push({ documented, prepared, hidden })
+    }
+    const state = await allRows(service.url)
+    const visible: (() => Promise<void>)[] = []
+    for (const { documented, prepared, hidden } of cases) {
+      const send = (headers: Record<string, string>, promptId = prepared.parameters.prompt_id as string) =>
+        sendRequest(service, documented, {
+          ...prepared,
+          headers: { ...prepared.headers, ...headers },
+          parameters: { ...prepared.parameters, prompt_id: promptId },
+        })
       await t.test(documented.name, async () => {
-        const prepared = await prepareRequest(service, documented)
-        const { tenant, parameters } = prepared
-        const send = (headers: Record<string, string>, promptId = parameters.prompt_id as string) =>
-          sendRequest(service, documented, {
-            ...prepared,
-            headers: { ...prepared.headers, ...headers },
-            parameters: { ...parameters, prompt_id: promptId },
-          })
-        for (const role of requestRoles.filter((role) => role !== 'admin')) {
-          const hidden = await limitedKey(tenant, 'other/**', role)
-          const state = await allRows(service.url)
-          const response = await send(hidden)
+        for (const [i, role] of roles.entries()) {
+          const response = await send(hidden[i] as Record<string, string>)
           if (response.statusCode === 403) continue
-          tried++
-          const unknown = await send(hidden, `pmt_${'0'.repeat(24)}`)
+          const unknown = await send(hidden[i] as Record<string, string>, `pmt_${'0'.repeat(24)}`)
           assert.deepEqual([response.statusCode, response.body], [404, unknown.body], role)
           assert.deepEqual(Object.keys(response.headers), Object.keys(unknown.headers))
-          assert.deepEqual(await allRows(service.url), state)
-          const visible = await send(await limitedKey(tenant, 'prompts/*', role))
-          assert.equal(visible.statusCode, documented.success.status, `${role}: ${visible.body}`)
+          visible.push(async () => {
+            const { statusCode, body } = await send(await limitedKey(prepared.tenant, 'prompts/*', role))
+            assert.equal(statusCode, documented.success.status, `${documented.name}, ${role}: ${body}`)
+          })
         }
       })
     }
+    assert.deepEqual(await allRows(service.url), state, 'a rejected request changed the database')
+    for (const check of visible) await check()
+    const tried = visible.length
     assert.ok(tried >= 20, `only ${tried} combinations of operation and role reached the prompt`)
   })
 
