@@ -483,36 +483,14 @@ function withoutIds(body: ErrorBody): unknown {
   )
 }
 
-onOneEngine('Documented examples', (engine) => {
+// access.test.ts sends the same requests on PostgreSQL.
+onOneEngine('The documented examples', (engine) => {
   const service = useService(engine)
   let document: Document
+  /** Requests that were rejected so far, whose resources are as they were. */
+  const unchanged = new Map<string, PreparedRequest>()
   before(async () => {
     document = await readDocument(service)
-  })
-
-  test('every documented example request gets a documented response', async (t) => {
-    const schemaAt = schemaFinder(document)
-    for (const documented of documentedOperations(document)) {
-      await t.test(documented.name, async () => {
-        const { path, method, success } = documented
-        const response = await sendRequest(service, documented, await prepareRequest(service, documented))
-        assert.equal(response.statusCode, success.status, response.body)
-        for (const header of Object.keys(success.response.headers ?? {})) {
-          assert.ok(response.headers[header.toLowerCase()] !== undefined, `${header} is missing`)
-        }
-        if (success.response.content === undefined) {
-          assert.equal(response.body, '')
-          return
-        }
-        const [type = ''] = String(response.headers['content-type']).split(';')
-        assert.ok(success.response.content[type], `${type} is not documented`)
-        const matches = schemaAt('paths', path, method, 'responses', String(success.status), 'content', type, 'schema')
-        assert.ok(
-          matches(type === 'application/json' ? response.json() : response.body),
-          JSON.stringify(matches.errors),
-        )
-      })
-    }
   })
 
   test('every documented example error is exactly what the service responds', async (t) => {
@@ -535,6 +513,35 @@ onOneEngine('Documented examples', (engine) => {
           }
         })
       }
+      // To provoke these takes more than the request. A repository is removed after its test.
+      const isChanged = documented.errors.some(({ status }) => status === 409 || status === 429)
+      if (!isChanged && prepared.parameters.repository_id === undefined) unchanged.set(documented.name, prepared)
+    }
+  })
+
+  test('every documented example request gets a documented response', async (t) => {
+    const schemaAt = schemaFinder(document)
+    for (const documented of documentedOperations(document)) {
+      await t.test(documented.name, async () => {
+        const { path, method, success } = documented
+        const prepared = unchanged.get(documented.name) ?? (await prepareRequest(service, documented))
+        const response = await sendRequest(service, documented, prepared)
+        assert.equal(response.statusCode, success.status, response.body)
+        for (const header of Object.keys(success.response.headers ?? {})) {
+          assert.ok(response.headers[header.toLowerCase()] !== undefined, `${header} is missing`)
+        }
+        if (success.response.content === undefined) {
+          assert.equal(response.body, '')
+          return
+        }
+        const [type = ''] = String(response.headers['content-type']).split(';')
+        assert.ok(success.response.content[type], `${type} is not documented`)
+        const matches = schemaAt('paths', path, method, 'responses', String(success.status), 'content', type, 'schema')
+        assert.ok(
+          matches(type === 'application/json' ? response.json() : response.body),
+          JSON.stringify(matches.errors),
+        )
+      })
     }
   })
 })
