@@ -107,8 +107,9 @@ inBrowser('Accessibility', (suite) => {
       await page.getByLabel('Name of the prompt').waitFor()
       for (const language of ['curl', 'JavaScript', 'Python', 'Go']) {
         await page.getByRole('button', { name: language, exact: true }).click()
+        // The others differ in their text.
         const check = language === 'curl' ? checkAccessibility : checkLightAccessibility
-        await check(page, `the ${language} snippet at ${width} px`)
+        if (language === 'curl' || width === 375) await check(page, `the ${language} snippet at ${width} px`)
         const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth)
         assert.ok(scrollWidth <= width, `the ${language} snippet is ${scrollWidth} px wide in a window of ${width} px`)
       }

@@ -358,20 +358,6 @@ inBrowser('The chart', (suite) => {
     assert.ok(png.content.length > 5_000, `${png.content.length} bytes`)
   })
 
-  test('has no serious accessibility problem, alone and beside a selected change, at any width and theme', async (t) => {
-    const { page } = await suite.visit(t, { at: path, key })
-    await page.locator('.chart-marker[data-entry]').nth(1).locator('.chart-marker-dot').click()
-    await page.locator('.change-panel .diff').waitFor()
-    for (const width of [375, 1_280]) {
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.setViewportSize({ width, height: 800 })
-        await page.emulateMedia({ colorScheme })
-        await checkAccessibility(page, `the selected change, ${colorScheme} at ${width} px`)
-        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width)
-      }
-    }
-  })
-
   test('keeps the tooltip of a tap until the next tap elsewhere', async (t) => {
     const options = { viewport: { width: 375, height: 667 }, hasTouch: true, isMobile: true }
     const { page } = await suite.visit(t, { at: path, key, ...options })

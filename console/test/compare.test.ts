@@ -3,7 +3,7 @@ import { before, test } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { eventually } from '../../testing/eventually.ts'
 import { connectedScenario } from '../../testing/scenario.ts'
-import { checkAccessibility } from './support/accessibility.ts'
+import { checkAccessibility, checkLightAccessibility } from './support/accessibility.ts'
 import { inBrowser } from './support/browser.ts'
 import { createChangedPrompt } from './support/changed-prompt.ts'
 import { eventuallyHasFocus, tabTo } from './support/keyboard.ts'
@@ -219,10 +219,10 @@ inBrowser('Comparing versions', (suite) => {
       await page.setViewportSize({ width, height: 800 })
       await page.locator('.diff .added').waitFor()
       await page.locator('.compared-figures').nth(1).waitFor()
-      await checkAccessibility(page, `the compare page at ${width} px`)
       await page.getByRole('button', { name: /^To: / }).click()
       await page.locator('.version-panel a').first().waitFor()
-      await checkAccessibility(page, `a list of versions at ${width} px`)
+      const check = width === 375 ? checkLightAccessibility : checkAccessibility
+      await check(page, `a list of versions at ${width} px`)
       const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth)
       assert.ok(scrollWidth <= width, `the compare page is ${scrollWidth} px wide in a window of ${width} px`)
       await page.keyboard.press('Escape')

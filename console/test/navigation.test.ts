@@ -204,7 +204,6 @@ inBrowser('Navigation', (suite) => {
     await page.getByRole('option', { name: 'Search the texts of all prompts for “BE kind”' }).click()
     const match = page.getByRole('list', { name: 'Versions with this phrase' }).getByRole('listitem').first()
     await match.locator('mark').getByText('Be kind').waitFor()
-    await checkAccessibility(page, 'the results of a search in texts')
     await page.getByText(/^Searched \d+ versions\.$/).waitFor()
     await match.getByRole('link', { name: 'prompts/p.md' }).click()
     await page.waitForURL(new RegExp(`/prompts/${prompt.publicId}/text\\?version=\\d+$`))

@@ -6,7 +6,7 @@ import { postDeployment } from '../../testing/deployments.ts'
 import { eventually } from '../../testing/eventually.ts'
 import type { Tenant } from '../../testing/service.ts'
 import { inBatches, noDetails, signalFor } from '../../testing/signals.ts'
-import { checkAccessibility } from './support/accessibility.ts'
+import { checkAccessibility, checkLightAccessibility } from './support/accessibility.ts'
 import { inBrowser } from './support/browser.ts'
 
 const hourMs = 3_600_000
@@ -103,7 +103,8 @@ inBrowser('The evidence of a change', (suite) => {
       .waitFor()
     for (const width of [375, 1_280]) {
       await page.setViewportSize({ width, height: 800 })
-      await checkAccessibility(page, `segments at ${width} px`)
+      const check = width === 375 ? checkLightAccessibility : checkAccessibility
+      await check(page, `segments at ${width} px`)
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width)
     }
     await page.reload()
