@@ -95,12 +95,32 @@ const regressionFigures: RegressionFigures = {
   liveFrom: 4,
 }
 
+/** What a request refers to. */
+export interface Resources extends Pick<PreparedRequest, 'tenant' | 'parameters' | 'sign'> {
+  git: GitRepository | undefined
+}
+
+const repositoryPaths = /\{(repository|hook|trial)_id\}|\/trials(\/candidate)?$/
+const furtherPaths = [
+  repositoryPaths,
+  /\/proposals$/,
+  /\/(delivery|text)$/,
+  /\/trials/,
+  /\{shift_id\}/,
+  /\{session_id\}/,
+]
+
+/** Operations of the same kind need the same resources. */
+export function kindOf({ path }: DocumentedOperation): string {
+  return furtherPaths.map((pattern) => pattern.test(path)).join()
+}
+
 /** Creates new resources for each parameter of the path, so that no example depends on another. */
-export async function prepareRequest(
+export async function prepareResources(
   service: TestService,
   { path, operation }: DocumentedOperation,
-): Promise<PreparedRequest> {
-  const needsRepository = /\{(repository|hook|trial)_id\}|\/trials(\/candidate)?$/.test(path)
+): Promise<Resources> {
+  const needsRepository = repositoryPaths.test(path)
   const ofRepository = needsRepository ? await connectedScenario(service) : null
   const tenant = ofRepository?.tenant ?? (await service.tenant('free', 'admin'))
   const { store, now } = service
@@ -172,7 +192,6 @@ export async function prepareRequest(
     await service.storeLiveTexts()
     await openPull(ofRepository, 41)
   }
-  const body = exampleOf(operation.requestBody?.content)
   const parameters: PreparedRequest['parameters'] = {
     prompt_id: tenant.prompt.publicId,
     entry_id: entry.id,
@@ -214,6 +233,18 @@ export async function prepareRequest(
     Object.assign(parameters, { repository_id: repository.id, delivery_id: delivery.id, hook_id: repository.hookId })
     if (path.startsWith('/webhooks/')) sign = (bytes) => deliveriesFrom('github', secret).signed('ping', bytes).headers
   }
+  return { tenant, parameters, sign, git: ofRepository?.git }
+}
+
+/** The request of the documented example, for new resources unless some are given. */
+export async function prepareRequest(
+  service: TestService,
+  documented: DocumentedOperation,
+  resources?: Resources,
+): Promise<PreparedRequest> {
+  const { tenant, parameters, sign, git } = resources ?? (await prepareResources(service, documented))
+  const { operation } = documented
+  const body = exampleOf(operation.requestBody?.content)
   const given = (place: string) =>
     (operation.parameters ?? [])
       .filter((parameter) => parameter.in === place && parameter.schema.examples !== undefined)
@@ -230,7 +261,7 @@ export async function prepareRequest(
     body:
       operation.operationId === 'createVote'
         ? await withToken(service, tenant, body)
-        : withLocalUrl(operation.operationId, body, ofRepository?.git),
+        : withLocalUrl(operation.operationId, body, git),
     sign,
   }
 }

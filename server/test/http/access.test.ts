@@ -6,8 +6,11 @@ import { onOneEngine } from '../../../testing/engines.ts'
 import {
   type DocumentedOperation,
   documentedOperations,
+  kindOf,
   type PreparedRequest,
   prepareRequest,
+  prepareResources,
+  type Resources,
   sendRequest,
 } from '../../../testing/operations.ts'
 import { allRows } from '../../../testing/rows.ts'
@@ -158,16 +161,20 @@ const unknownIds: PreparedRequest['parameters'] = {
   source_id: `src_${'0'.repeat(24)}`,
 }
 
-interface Case {
+interface Ours {
+  resources: Resources
+  /** A session of the organisation. */
+  cookie: string
+  keys: Record<Role, string>
+}
+
+interface Case extends Pick<Ours, 'cookie' | 'keys'> {
   documented: DocumentedOperation
   /** The path parameters, in order. */
   pathParameters: string[]
   ours: PreparedRequest
   /** The same request for another organisation, if the path has parameters. */
   theirs: PreparedRequest | null
-  /** A session of our organisation. */
-  cookie: string
-  keys: Record<Role, string>
 }
 
 onOneEngine('Access control', (engine) => {
@@ -182,16 +189,27 @@ onOneEngine('Access control', (engine) => {
     for (const documented of operations.filter(needsKey)) cases.push(await createCase(documented))
   })
 
-  async function createCase(documented: DocumentedOperation): Promise<Case> {
-    const pathParameters = [...documented.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string)
-    const ours = await prepareRequest(service, documented)
-    const theirs = pathParameters.length === 0 ? null : await prepareRequest(service, documented)
-    const { organisation, headers } = ours.tenant
+  /** Our organisations. No request changes them, so operations of one kind share one. */
+  const ourOrganisations = new Map<string, Promise<Ours>>()
+
+  async function createOurs(documented: DocumentedOperation): Promise<Ours> {
+    const resources = await prepareResources(service, documented)
+    const { organisation, headers } = resources.tenant
     const signedIn = await service.app.inject({ method: 'POST', url: '/api/v1/session', headers })
     const [cookie = ''] = String(signedIn.headers['set-cookie']).split(';')
     const keys = Object.fromEntries(
       await Promise.all(requestRoles.map(async (role) => [role, await service.key(organisation, role)])),
     )
+    return { resources, cookie, keys }
+  }
+
+  async function createCase(documented: DocumentedOperation): Promise<Case> {
+    const kind = kindOf(documented)
+    if (!ourOrganisations.has(kind)) ourOrganisations.set(kind, createOurs(documented))
+    const { resources, cookie, keys } = (await ourOrganisations.get(kind)) as Ours
+    const pathParameters = [...documented.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string)
+    const ours = await prepareRequest(service, documented, resources)
+    const theirs = pathParameters.length === 0 ? null : await prepareRequest(service, documented)
     return { documented, pathParameters, ours, theirs, cookie, keys }
   }
 
