@@ -63,7 +63,11 @@ export interface ThumbsPages {
 export function useThumbsPages(suite: BrowserSuite, ...packages: string[]): ThumbsPages {
   const client = usePackedClient(...packages)
   const proxy = new HttpProxy()
-  before(() => proxy.open(Number(new URL(suite.address).port)))
+  before(() => {
+    // Applications sign with the real time.
+    suite.service.now = Date.now()
+    return proxy.open(Number(new URL(suite.address).port))
+  })
   beforeEach(() => proxy.reset())
   after(() => proxy.close())
 

@@ -6,6 +6,7 @@ import { messages, messagesWith, openedMessage, toldPrompt } from '../../../test
 import { exampleOf, schemaFinder } from '../../../testing/operations.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
 import { createSendMessage } from '../../src/alerts/send.ts'
+import { signalEventText } from '../../src/alerts/signal-event.ts'
 import { webhookBody } from '../../src/alerts/webhook-body.ts'
 import { generateWebhookSecret } from '../../src/alerts/webhook-secret.ts'
 import { alertEvents } from '../../src/domain/alerts/event.ts'
@@ -55,7 +56,7 @@ describe('A webhook', () => {
       assert.ok(!isValid({ ...body, type: 'other' }), 'the schema is of this event only')
       assert.ok(!isValid({ ...body, data: { ...body.data, other: 1 } }), 'the schema lists every field')
     }
-    assert.deepEqual(Object.keys(document.webhooks).sort(), [...alertEvents, 'alert.test'].sort())
+    assert.deepEqual(Object.keys(document.webhooks).sort(), [...alertEvents, 'alert.test', 'signals'].sort())
   })
 
   test('a webhook is exactly what the OpenAPI document shows as an example', () => {
@@ -63,9 +64,44 @@ describe('A webhook', () => {
       readFileSync(new URL('../../../dist/openapi.json', import.meta.url), 'utf8'),
     )
     for (const [event, { post }] of Object.entries(webhooks)) {
+      // A batch: see below.
+      if (event === 'signals') continue
       const body = JSON.parse(JSON.stringify(webhookBody(messages[event as Message['event']], publicUrl)))
       assert.deepEqual(exampleOf(post.requestBody?.content), body)
     }
+  })
+
+  test('a batch of signals matches its schema in the OpenAPI document, and so does the example', () => {
+    const document: Document = JSON.parse(readFileSync(new URL('../../../dist/openapi.json', import.meta.url), 'utf8'))
+    const matches = schemaFinder(document)(
+      'webhooks',
+      'signals',
+      'post',
+      'requestBody',
+      'content',
+      'application/cloudevents-batch+json',
+      'schema',
+    )
+    const example = exampleOf(document.webhooks.signals?.post.requestBody?.content) as object[]
+    const prompt = { publicId: toldPrompt.prompt.publicId, name: 'p "\u0000<x>', path: null }
+    const signal = {
+      id: 5,
+      value: 'negative' as const,
+      metadata: '{"model":"small"}',
+      createdAt: 2,
+      occurredAt: 1,
+      version: null,
+      subject: 'answer-1',
+      voter: null,
+      comment: '“No”',
+      traceId: null,
+    }
+    const events = [
+      { id: 'evt_1', kind: 'replaced' as const, at: 3, signalId: 5, prompt, signal },
+      { id: 'evt_2', kind: 'erased' as const, at: 4, signalId: 6, prompt, signal: null },
+    ].map((event) => JSON.parse(signalEventText(event, publicUrl) ?? 'null'))
+    assert.ok(matches([...example, ...events]), JSON.stringify(matches.errors))
+    assert.ok(!matches([{ ...events[0], type: 'other' }]), 'the schema lists the types')
   })
 
   test('a webhook is signed with both secrets during a rotation', async () => {
