@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sys
+import threading
 from datetime import datetime, timezone
 from typing import Any, Iterable
 from wsgiref.simple_server import make_server
@@ -48,8 +48,8 @@ def app(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
 
 
 if __name__ == "__main__":
-    # A normal exit, so that the queue sends what is left.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     with make_server("127.0.0.1", int(os.environ.get("PORT", "3001")), app) as server:
+        # A normal exit, so that the queue sends what is left. Not by an exception: wsgiref catches it during a request.
+        signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
         print(f"http://127.0.0.1:{server.server_port}", flush=True)
         server.serve_forever()
