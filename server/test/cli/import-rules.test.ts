@@ -52,7 +52,6 @@ const hostile: [ArchiveEdit, RegExp][] = [
   [['alerts', 'prompts', '*'.repeat(23)], /prompts must have at most 10 wildcards/],
   [['alerts', 'events', '["everything"]'], /events must be a JSON array of events/],
   [['alerts', 'signals', 2], /signals must be 0 or 1/],
-  [['alerts', 'signals', 1], /signals must be 0 unless the channel is cloudevents/],
   [['signal_events', 'kind', 'sold'], /kind must be one of/],
   [['signal_events', 'event_id', '"'], /event_id must be evt_/],
   [['notices', 'kind', 'party'], /kind must be one of/],
@@ -111,6 +110,17 @@ onOneEngine('An edited export', (engine) => {
       settings(database.url, service.secretKey),
       ['import', 'organisation', limited],
       /Row \d+ of api_keys .+ prompts cannot limit the role admin/,
+    )
+  })
+
+  test('an alert of another channel than cloudevents that gets signals is rejected', async () => {
+    const { service, exported } = sourceOn(engine)
+    const database = await newDatabase(engine)
+    const sending = edited(exported, ['alerts', 'channel', 'webhook', 0], ['alerts', 'signals', 1, 0])
+    await assertRejected(
+      settings(database.url, service.secretKey),
+      ['import', 'organisation', sending],
+      /Row \d+ of alerts .+ signals must be 0 unless the channel is cloudevents/,
     )
   })
 
