@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { after, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { runCliProcess } from '../../../testing/cli.ts'
+import { runCliProcess, smallHeap } from '../../../testing/cli.ts'
 import { onEachEngine, onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { archivedRows } from '../../../testing/filled-database.ts'
@@ -15,10 +15,7 @@ import { type Archive, checkArchiveFile, readArchiveRows } from '../../src/archi
 import { archiveTables } from '../../src/store/sql/archive-tables.ts'
 import { assertRejected, json, newDatabase, newFile, type Printed, settings, sourceOn } from './archive-source.ts'
 
-// Far less than the rows take together.
-const smallHeap = { NODE_OPTIONS: '--max-old-space-size=36' }
-
-/** 30 MB in 5,000 rows. */
+/** 30 MB in 5,000 rows, which do not fit into a small heap together with the program. */
 async function fillLarge({ service, organisation, prompt }: Tenant): Promise<void> {
   const metadata = JSON.stringify({ filler: 'x'.repeat(6_000) })
   const owner = { organisationId: organisation.id, promptId: prompt.id }
@@ -35,7 +32,7 @@ const postgresTampering = [
   'create trigger tampering before insert on audit for each row execute function tampering()',
 ]
 
-// Slow: backs up and restores 30 MB on each engine, in a heap of 36 MB. The program itself needs most of it.
+// Slow: backs up and restores 30 MB on each engine, in a heap of 44 MB. The program itself needs most of it.
 onEachEngine('A backup', (engine) => {
   test('a backup taken while signals are recorded is a snapshot with every signal acknowledged before it began', async () => {
     const service = new TestService()
@@ -86,7 +83,7 @@ onEachEngine('A backup', (engine) => {
     await fillLarge(await service.tenant())
     const [file, copy] = [newFile(), await newDatabase(engine)]
     const run = async (url: string, command: string): Promise<Printed> => {
-      const env = { ...settings(url, null), ...smallHeap }
+      const env = { ...settings(url, null), NODE_OPTIONS: smallHeap.join(' ') }
       const { code, stdout, stderr } = await runCliProcess(env, [command, file, '--json'])
       assert.equal(code, 0, stderr)
       return JSON.parse(stdout)

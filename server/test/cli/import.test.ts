@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { importLines, runCli, runCliJson } from '../../../testing/cli.ts'
+import { importLines, runCli, runCliJson, smallHeap } from '../../../testing/cli.ts'
 import { engines, onEachEngine, sqlite, type TestDatabase } from '../../../testing/engines.ts'
 import { queryRows, usageOf } from '../../../testing/rows.ts'
 import { TestService } from '../../../testing/service.ts'
@@ -224,8 +224,8 @@ describe('Importing lines', () => {
     for (const engine of engines) {
       const database = await engine.create()
       const { prompt } = await createPrompt(database)
-      // 70 MB of lines through a heap of 40 MB.
-      await importLines(database.url, ['signals', prompt], Array(5_000).fill(line), ['--max-old-space-size=40'])
+      // 70 MB of lines.
+      await importLines(database.url, ['signals', prompt], Array(5_000).fill(line), smallHeap)
       const [stored] = await queryRows(database.url, 'select count(*) as n from signals')
       assert.equal(Number(stored?.n), 5_000, engine.name)
     }
