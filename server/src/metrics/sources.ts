@@ -147,12 +147,15 @@ async function alertFamilies(
   source: AlertSource,
   fromDatabase: <T>(read: Promise<T>, otherwise: T) => Promise<T>,
 ): Promise<Family[]> {
-  const [open, pending] = await Promise.all([
-    fromDatabase(store.regressions.openCounts(maxSeries), []),
+  const count = (read: Promise<number>) =>
     fromDatabase(
-      store.alertDeliveries.countPending().then((value) => [{ value }]),
+      read.then((value) => [{ value }]),
       [],
-    ),
+    )
+  const [open, pending, failing] = await Promise.all([
+    fromDatabase(store.regressions.openCounts(maxSeries), []),
+    count(store.alertDeliveries.countPending()),
+    count(store.signalEvents.countFailing()),
   ])
   const attempts = source()?.stats().attempts ?? noAttempts
   return [
@@ -166,6 +169,7 @@ async function alertFamilies(
       'Messages to alerts and pull requests that wait to be sent.',
       pending,
     ),
+    gauge('promptledger_signal_webhooks_failing', 'Webhooks for signals that did not take the last request.', failing),
     counter(
       'promptledger_alert_attempts_total',
       'Attempts to send a message to an alert or a pull request, by outcome. retry: to be repeated.',

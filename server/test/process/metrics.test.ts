@@ -53,7 +53,12 @@ function unescaped(text: string): string {
 /** The metrics, once they have the samples from the database: those are left out if reading them takes more than a second. */
 function metricsOf(service: RunningProcess, ...alsoWith: string[]): Promise<Parsed> {
   const { metrics } = JSON.parse(service.output().stdout)
-  const fromDatabase = ['promptledger_deliveries_pending', 'promptledger_alert_deliveries_pending', ...alsoWith]
+  const fromDatabase = [
+    'promptledger_deliveries_pending',
+    'promptledger_alert_deliveries_pending',
+    'promptledger_signal_webhooks_failing',
+    ...alsoWith,
+  ]
   return eventually(async () => {
     const response = await fetch(metrics)
     assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')

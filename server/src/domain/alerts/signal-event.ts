@@ -35,6 +35,8 @@ export interface SignalEventStore {
   webhooks(): Promise<Alert[]>
   /** Those that may be sent to now. The organisations after the given one come first. */
   due(now: Instant, afterOrganisation: number, limit: number): Promise<Alert[]>
+  /** How many active webhooks did not take their last request. */
+  countFailing(): Promise<number>
   /** How many signals wait, counted up to `most`. */
   countWaiting(organisationId: number, most: number): Promise<number>
   /** Null if another process sends to it, or the next attempt is not due. */

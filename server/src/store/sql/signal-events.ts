@@ -86,6 +86,11 @@ export function sqlSignalEvents(database: Database): SignalEventStore {
       return rows.map(toAlert)
     },
 
+    async countFailing() {
+      const sql = `select count(*) as count from alerts where ${isActive} and signals_attempts > 0`
+      return requireRow(await database.rows(sql)).count as number
+    },
+
     async countWaiting(organisationId, most) {
       const waiting = 'select 1 from signal_events where organisation_id = ? limit ?'
       const sql = `select count(*) as count from (${waiting}) as waiting`
