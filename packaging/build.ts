@@ -98,6 +98,8 @@ async function bundle(folder: URL): Promise<string[]> {
     platform: 'node',
     resolve: { conditionNames: ['promptledger:source', 'node', 'default'] },
     external: unused,
+    // From source, these imports do delay loading. In the bundle, what several chunks use is in `shared`.
+    checks: { ineffectiveDynamicImport: false },
     plugins: [requireHttp, http2OnFirstUse, asciiOnly],
   })
   const { output } = await build.write({
