@@ -3,10 +3,10 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestOptions } from 'node:test'
-import pg from 'pg'
 import { openStore } from '../server/src/store/open.ts'
 import { cloneCitusDatabase, dropCitusDatabase } from './citus.ts'
 import { closeOnTestEnd } from './cleanup.ts'
+import { queryRows } from './rows.ts'
 
 export interface TestDatabase {
   url: string
@@ -92,8 +92,12 @@ const newName = () => `test_${randomUUID().replaceAll('-', '')}`
 async function createPostgresDatabase(template: string): Promise<TestDatabase> {
   const name = newName()
   // Copying the files takes half the processor time of writing every page to the log.
-  await administer(`create database ${name} template ${template} strategy file_copy`)
-  return { url: databaseUrl(name), remove: closeOnTestEnd(() => administer(`drop database ${name} with (force)`)) }
+  await queryRows(serverUrl(), `create database ${name} template ${template} strategy file_copy`)
+  return { url: databaseUrl(name), remove: closeOnTestEnd(() => dropDatabase(name)) }
+}
+
+async function dropDatabase(name: string): Promise<void> {
+  await queryRows(serverUrl(), `drop database ${name} with (force)`)
 }
 
 function databaseUrl(name: string): string {
@@ -139,14 +143,4 @@ export function serverUrl(): string {
 export function createOn(server: { url: string }): void {
   process.env.TEST_DATABASE_URL = server.url
   delete process.env.TEST_POSTGRES_TEMPLATE
-}
-
-async function administer(sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: serverUrl() })
-  await client.connect()
-  try {
-    await client.query(sql)
-  } finally {
-    await client.end()
-  }
 }

@@ -30,13 +30,31 @@ async function withConnection<T>(url: string, use: (query: (sql: string) => Prom
       database.close()
     }
   }
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
+  const client = await poolOf(url).connect()
   try {
-    return await use(async (sql) => (await client.query(sql)).rows)
-  } finally {
-    await client.end()
+    const result = await use(async (sql) => (await client.query(sql)).rows)
+    client.release()
+    return result
+  } catch (error) {
+    // It may be in the middle of a transaction.
+    client.release(true)
+    throw error
   }
+}
+
+// Until then, the next query needs no connection of its own, which takes longer than most queries. Tests stop their servers, and count connections.
+const idleMs = 300
+const pools = new Map<string, pg.Pool>()
+
+function poolOf(url: string): pg.Pool {
+  const pool =
+    pools.get(url) ?? new pg.Pool({ connectionString: url, idleTimeoutMillis: idleMs, allowExitOnIdle: true })
+  if (!pools.has(url)) {
+    // The server was stopped, or the database dropped.
+    pool.on('error', () => {})
+    pools.set(url, pool)
+  }
+  return pool
 }
 
 export interface UsageRow {

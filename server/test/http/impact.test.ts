@@ -14,21 +14,29 @@ const hour = 3_600_000
 onOneEngine('The impact of a change', (engine) => {
   const service = useService(engine)
 
-  async function vote(tenant: Tenant, at: number, positive: number, negative: number): Promise<void> {
+  type Votes = [at: number, positive: number, negative: number]
+
+  function signalsOf({ organisation, prompt }: Tenant, [at, positive, negative]: Votes): NewSignal[] {
     const signal = (value: SignalValue, i: number): NewSignal => ({
-      organisationId: tenant.organisation.id,
-      promptId: tenant.prompt.id,
+      organisationId: organisation.id,
+      promptId: prompt.id,
       value,
       metadata: null,
       createdAt: at + i,
     })
     const count = positive + negative
     const positivesUntil = (i: number) => Math.floor((i * positive) / count)
-    const signals = Array.from({ length: count }, (_, i) =>
+    return Array.from({ length: count }, (_, i) =>
       signal(positivesUntil(i + 1) > positivesUntil(i) ? 'positive' : 'negative', i),
     )
-    await service.store.signals.import(inBatches(signals))
   }
+
+  /** In one import, which takes longer than storing thousands of votes. */
+  async function voteEach(tenant: Tenant, votes: Votes[]): Promise<void> {
+    await service.store.signals.import(inBatches(votes.flatMap((some) => signalsOf(tenant, some))))
+  }
+
+  const vote = (tenant: Tenant, ...votes: Votes) => voteEach(tenant, [votes])
 
   async function impact(tenant: Tenant, query = '') {
     const response = await service.app.inject({ url: `${tenant.path}/impact${query}`, headers: tenant.headers })
@@ -177,7 +185,10 @@ onOneEngine('The impact of a change', (engine) => {
     const start = Date.UTC(2001, 0, 1)
     await tenant.recordEntry({ createdAt: start })
     await tenant.recordEntry({ createdAt: start + 5 * 24 * hour, branchName: 'second' })
-    for (let i = 0; i < 10; i++) await vote(tenant, start + i * 24 * hour + 3 * hour, 8, 2)
+    await voteEach(
+      tenant,
+      Array.from({ length: 10 }, (_, i): Votes => [start + i * 24 * hour + 3 * hour, 8, 2]),
+    )
     await vote(tenant, service.now - hour, 6, 4)
     const { data } = await impact(tenant)
     assert.deepEqual(data[0].before, { positive: 40, negative: 10, rate: 0.8 })
@@ -191,14 +202,14 @@ onOneEngine('The impact of a change', (engine) => {
     const change = days - 6
     await tenant.recordEntry({ createdAt: start })
     await tenant.recordEntry({ createdAt: start + change * 24 * hour, branchName: 'second' })
-    for (let day = 0; day < days; day++) {
-      for (const part of [0, 1, 2]) {
-        const at = start + (day * 24 + part * 8) * hour
-        const isWeekend = [0, 6].includes(new Date(at).getUTCDay())
-        const positive = 54 - (isWeekend ? 8 : 0) - (day >= change ? 8 : 0) - ((day + part) % 3)
-        await vote(tenant, at, positive, 60 - positive)
-      }
-    }
+    const votes = Array.from({ length: 3 * days }, (_, i): Votes => {
+      const [day, part] = [Math.floor(i / 3), i % 3]
+      const at = start + (day * 24 + part * 8) * hour
+      const isWeekend = [0, 6].includes(new Date(at).getUTCDay())
+      const positive = 54 - (isWeekend ? 8 : 0) - (day >= change ? 8 : 0) - ((day + part) % 3)
+      return [at, positive, 60 - positive]
+    })
+    await voteEach(tenant, votes)
     const { data } = await impact(tenant)
     assert.equal(data[0].verdict, 'worse', data[0].explanation)
   })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { databaseWorkOf } from '../../../testing/database-work.ts'
+import { onEachEngine, onPostgres, postgres } from '../../../testing/engines.ts'
 import { queryRows, usageOf } from '../../../testing/rows.ts'
 import { openTestStore, type Tenant, useService } from '../../../testing/service.ts'
 import { assertSumsAgree } from '../../../testing/signal-sums.ts'
@@ -180,5 +181,19 @@ onEachEngine('Importing votes that retention has passed', (engine) => {
     await assertSumsAgree(service.url)
     await removeOldSignals(service.store.signals, 50, service.now)
     await assertSumsAgree(service.url)
+  })
+})
+
+onPostgres('The statistics of PostgreSQL', () => {
+  const service = useService(postgres)
+
+  test('an import renews them if it is large, and a small one leaves the months alone', async () => {
+    const tenant = await service.tenant()
+    const analyzed = async (count: number) => {
+      const signals = Array<NewSignal>(count).fill(signalFor(tenant))
+      const { statements } = await databaseWorkOf(() => service.store.signals.import(inBatches(signals)))
+      return statements.filter((sql) => sql.startsWith('analyze ')).length
+    }
+    assert.deepEqual([await analyzed(999), await analyzed(1_000)], [0, 2])
   })
 })

@@ -40,6 +40,8 @@ const statementTimeoutMs = 30_000
 const stallTimeoutMs = 32_000
 const connectTimeoutMs = 5_000
 const maxStagedAttempts = 10
+// Fewer change no plan, and analyzing all months takes longer than importing them.
+const minAnalyzedRows = 1_000
 
 export const incrementChangeCounter: Statement = {
   ...statement('update change_counter set changes = changes + 1'),
@@ -118,14 +120,17 @@ export async function openPostgres(
       await client.query(`create temp table staged (${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`)
       const arrays = columns.map(({ type }, i) => `$${i + 1}::${type}[]`)
       const insert = `insert into staged select * from unnest(${arrays.join(', ')})`
+      let stagedCount = 0
       for await (const rows of batches) {
+        stagedCount += rows.length
         await run(
           client,
           insert,
           columns.map((_, i) => rows.map((row) => row[i])),
         )
       }
-      await client.query('analyze staged')
+      const isLarge = stagedCount >= minAnalyzedRows
+      if (isLarge) await client.query('analyze staged')
       const all = [...(await statements()), incrementChangeCounter]
       async function attempt(count: number): Promise<Row[][]> {
         try {
@@ -140,7 +145,7 @@ export async function openPostgres(
       const results = await attempt(1)
       onChange()
       // Otherwise queries are planned for the old table size. The rows are committed already, so a failure here does not matter.
-      await client.query(`analyze ${targets.join(', ')}`).catch(() => {})
+      if (isLarge) await client.query(`analyze ${targets.join(', ')}`).catch(() => {})
       return results
     })
   }
