@@ -1,4 +1,3 @@
-import { type BoundedMap, createBoundedMap } from './bounded-map.ts'
 import { LimitError } from './limit-error.ts'
 import { type Clock, type Instant, minute } from './time.ts'
 
@@ -18,7 +17,10 @@ interface Minute {
   count: number
 }
 
-/** Takes about 200 bytes for each sender. Beyond `maxSenders`, the one that has been silent for longest starts a new minute. */
+/**
+ * Remembers who sent something in the last two windows: a map that forgets only when it is full would grow by every voter there is. Of more
+ * than `maxSenders`, those that have been silent for longest start a new minute.
+ */
 export function createMinuteLimit(
   limit: number,
   message: string,
@@ -26,16 +28,27 @@ export function createMinuteLimit(
   clock: Clock,
   windowMs = minute,
 ): MinuteLimit {
-  const minutes: BoundedMap<Minute> = createBoundedMap(maxSenders)
+  let [recent, earlier] = [new Map<string, Minute>(), new Map<string, Minute>()]
+  let recentSince = clock()
+  // A time in the future is from before the clock was set back.
+  const isOver = (startedAt: Instant, now: Instant) => now >= startedAt + windowMs || now < startedAt
+
+  function minuteOf(sender: string, now: Instant): Minute {
+    const isFull = recent.size >= maxSenders / 2 && !recent.has(sender)
+    if (isFull || isOver(recentSince, now)) {
+      earlier = recent
+      recent = new Map()
+      recentSince = now
+    }
+    const last = recent.get(sender) ?? earlier.get(sender)
+    const current = last === undefined || isOver(last.startedAt, now) ? { startedAt: now, count: 0 } : last
+    recent.set(sender, current)
+    return current
+  }
+
   return {
     count(sender) {
-      const now = clock()
-      const current = minutes.get(sender)
-      // One that starts in the future is from before the clock was set back.
-      if (current === undefined || now >= current.startedAt + windowMs || now < current.startedAt) {
-        minutes.set(sender, { startedAt: now, count: 1 })
-        return
-      }
+      const current = minuteOf(sender, clock())
       if (current.count >= limit) throw minuteLimitError(limit, current.startedAt + windowMs, message)
       current.count++
     },

@@ -4,11 +4,10 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { StatementSync } from 'node:sqlite'
 import { before, test } from 'node:test'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { Worker } from 'node:worker_threads'
 import pg from 'pg'
 import { onEachEngine } from '../../../testing/engines.ts'
+import { collectGarbage } from '../../../testing/garbage.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
@@ -111,7 +110,7 @@ onEachEngine('What a request costs', (engine) => {
       // The first round goes through Fastify, and the next ones compile.
       for (let i = 0; i < 20; i++) await round()
       for (let i = 0; i < 20; i++) {
-        collectGarbage()
+        collectGarbage('minor')
         const before = process.memoryUsage().heapUsed
         await round()
         const bytes = process.memoryUsage().heapUsed - before
@@ -207,18 +206,6 @@ async function databaseBytes(url: string): Promise<number> {
     : 'select pg_database_size(current_database()) as bytes'
   const [row] = await queryRows(url, sql)
   return Number(row?.bytes)
-}
-
-// The garbage of one round fits into the young generation. To collect all of it takes 50 times as long.
-let collect: (() => void) | undefined
-
-function collectGarbage(): void {
-  if (collect === undefined) {
-    setFlagsFromString('--expose-gc')
-    const gc = runInNewContext('gc') as (options: object) => void
-    collect = () => gc({ type: 'minor' })
-  }
-  collect()
 }
 
 /** Counts the statements that either driver runs. */
