@@ -5,26 +5,7 @@ import type { HistoryPage } from '../domain/history/history.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import { maxVersions } from '../domain/signals/signal.ts'
 import type { VersionText } from '../domain/signals/version.ts'
-import type { Store, StoreStats } from '../domain/store.ts'
-
-/** Bounded caches, cleared as a whole on any change to the data behind them. */
-export interface Caches {
-  access: Cache<Access>
-  signing: Cache<SigningAccess>
-  sessions: Cache<Access>
-  prompts: Cache<Prompt>
-  /** By name or path. */
-  namedPrompts: Cache<Prompt[]>
-  pages: Cache<HistoryPage>
-  lines: Cache<LineSegment[]>
-  changes: Cache<LandedChange[]>
-  versions: Cache<VersionText[]>
-  clear(): void
-  /** How often they were cleared. */
-  generation(): number
-  countHit(name: keyof StoreStats['caches']): void
-  stats(): StoreStats['caches']
-}
+import type { Store } from '../domain/store.ts'
 
 class Cache<Value> {
   readonly #maxWeight: number
@@ -91,61 +72,46 @@ class Cache<Value> {
 // Of all prompts together. With the 740 bytes that are remembered of each, up to 80 MB.
 const maxCachedChanges = 110_000
 
-export function createCaches(): Caches {
-  const access = new Cache<Access>(10_000)
-  const signing = new Cache<SigningAccess>(10_000)
-  const sessions = new Cache<Access>(10_000)
-  const prompts = new Cache<Prompt>(10_000)
-  const namedPrompts = new Cache<Prompt[]>(10_000)
-  const pages = new Cache<HistoryPage>(200)
-  // A line can have thousands of segments.
-  const lines = new Cache<LineSegment[]>(50)
-  // So can a history. The times in which its changes were live are remembered with it (domain/impact/live/live-periods.ts).
-  const changes = new Cache<LandedChange[]>(maxCachedChanges, ({ length }) => length + 100)
-  const versions = new Cache<VersionText[]>(50, ({ length }) => (length <= maxVersions ? 1 : Number.POSITIVE_INFINITY))
-  const stats = {
-    keys: access,
-    signing_keys: signing,
-    sessions,
-    prompts,
-    named_prompts: namedPrompts,
-    pages,
-    deployments: lines,
-    changes,
-    versions,
+/** Bounded caches, cleared as a whole on any change to the data behind them. */
+export function createCaches() {
+  const caches = {
+    keys: new Cache<Access>(10_000),
+    signing_keys: new Cache<SigningAccess>(10_000),
+    sessions: new Cache<Access>(10_000),
+    prompts: new Cache<Prompt>(10_000),
+    /** By name or path. */
+    named_prompts: new Cache<Prompt[]>(10_000),
+    pages: new Cache<HistoryPage>(200),
+    // A line can have thousands of segments.
+    deployments: new Cache<LineSegment[]>(50),
+    // So can a history. The times in which its changes were live are remembered with it (domain/impact/live/live-periods.ts).
+    changes: new Cache<LandedChange[]>(maxCachedChanges, ({ length }) => length + 100),
+    versions: new Cache<VersionText[]>(50, ({ length }) => (length <= maxVersions ? 1 : Number.POSITIVE_INFINITY)),
   }
   let generation = 0
   return {
-    access,
-    signing,
-    sessions,
-    prompts,
-    namedPrompts,
-    pages,
-    lines,
-    changes,
-    versions,
-    stats: () => stats,
-    countHit(name) {
-      stats[name].hits++
+    ...caches,
+    stats: () => caches,
+    countHit(name: keyof typeof caches) {
+      caches[name].hits++
     },
+    /** How often they were cleared. */
     generation: () => generation,
     clear() {
       generation++
-      for (const cache of [access, signing, sessions, prompts, namedPrompts, pages, lines, changes, versions])
-        cache.clear()
+      for (const cache of Object.values(caches)) cache.clear()
     },
   }
 }
 
 /** Caches the lookups that requests repeat: keys, sessions, prompts, history pages and changes. */
-export function withCache(store: Store, caches: Caches): Store {
+export function withCache(store: Store, caches: ReturnType<typeof createCaches>): Store {
   return {
     ...store,
     keys: {
       ...store.keys,
-      findAccess: (keyHash) => caches.access.get(keyHash, () => store.keys.findAccess(keyHash)),
-      findSigning: (signingId) => caches.signing.get(signingId, () => store.keys.findSigning(signingId)),
+      findAccess: (keyHash) => caches.keys.get(keyHash, () => store.keys.findAccess(keyHash)),
+      findSigning: (signingId) => caches.signing_keys.get(signingId, () => store.keys.findSigning(signingId)),
     },
     sessions: {
       ...store.sessions,
@@ -156,7 +122,7 @@ export function withCache(store: Store, caches: Caches): Store {
       find: (organisationId, publicId) =>
         caches.prompts.get(`${organisationId} ${publicId}`, () => store.prompts.find(organisationId, publicId)),
       named: async (organisationId, text) => {
-        const found = await caches.namedPrompts.get(`${organisationId} ${text}`, async () => {
+        const found = await caches.named_prompts.get(`${organisationId} ${text}`, async () => {
           const prompts = await store.prompts.named(organisationId, text)
           // Unknown names are not cached, so that requests cannot fill the cache with text of their own.
           return prompts.length === 0 ? null : prompts
@@ -181,12 +147,12 @@ export function withCache(store: Store, caches: Caches): Store {
     deployments: {
       ...store.deployments,
       line: (organisationId, repositoryId) =>
-        caches.lines.get(`${organisationId} ${repositoryId}`, () =>
+        caches.deployments.get(`${organisationId} ${repositoryId}`, () =>
           store.deployments.line(organisationId, repositoryId),
         ),
       promptLine: (prompt) => {
         const key = `${prompt.organisationId} prompt ${prompt.id}`
-        return caches.lines.get(key, () => store.deployments.promptLine(prompt))
+        return caches.deployments.get(key, () => store.deployments.promptLine(prompt))
       },
     },
   }

@@ -12,10 +12,10 @@ test('concurrent lookups of the same cache key share one query', async () => {
     queries++
     return access(1)
   }
-  const results = await Promise.all(Array.from({ length: 100 }, () => caches.access.get('a', find)))
+  const results = await Promise.all(Array.from({ length: 100 }, () => caches.keys.get('a', find)))
   assert.equal(queries, 1)
   assert.ok(results.every(({ keyId }) => keyId === 1))
-  await caches.access.get('a', find)
+  await caches.keys.get('a', find)
   assert.equal(queries, 1)
   assert.deepEqual([caches.stats().keys.hits, caches.stats().keys.misses], [1, 100])
 })
@@ -23,21 +23,21 @@ test('concurrent lookups of the same cache key share one query', async () => {
 test('a lookup after a cache was cleared never returns the result of an earlier query', async () => {
   const caches = createCaches()
   const before = Promise.withResolvers<Access>()
-  const early = caches.access.get('a', () => before.promise)
+  const early = caches.keys.get('a', () => before.promise)
   caches.clear()
-  const late = caches.access.get('a', async () => access(2))
+  const late = caches.keys.get('a', async () => access(2))
   before.resolve(access(1))
   assert.equal((await early).keyId, 1)
   assert.equal((await late).keyId, 2)
-  assert.equal((await caches.access.get('a', () => assert.fail('not cached'))).keyId, 2)
+  assert.equal((await caches.keys.get('a', () => assert.fail('not cached'))).keyId, 2)
 })
 
 test('failed and empty lookups are not cached', async () => {
   const caches = createCaches()
   await assert.rejects(
-    caches.access.get('a', () => Promise.reject(new Error('unavailable'))),
+    caches.keys.get('a', () => Promise.reject(new Error('unavailable'))),
     /unavailable/,
   )
-  assert.equal(await caches.access.get('a', async () => null), null)
-  assert.equal((await caches.access.get('a', async () => access(3))).keyId, 3)
+  assert.equal(await caches.keys.get('a', async () => null), null)
+  assert.equal((await caches.keys.get('a', async () => access(3))).keyId, 3)
 })
