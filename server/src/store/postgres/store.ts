@@ -3,43 +3,12 @@ import type { Store } from '../../domain/store.ts'
 import { type Clock, monthStart } from '../../domain/time.ts'
 import { createCaches, withCache } from '../cache.ts'
 import { groupCommit, type OnBatch } from '../group-commit.ts'
-import { sqlAlertDeliveries } from '../sql/alert-deliveries.ts'
-import { sqlAlerts } from '../sql/alerts.ts'
 import { sqlArchive } from '../sql/archive.ts'
-import { sqlAudit } from '../sql/audit.ts'
-import { sqlBriefings } from '../sql/briefings.ts'
 import { statement } from '../sql/database.ts'
-import { sqlDeliveries } from '../sql/deliveries.ts'
-import { sqlDeployments } from '../sql/deployments.ts'
-import { sqlDrift } from '../sql/drift.ts'
 import { sqlErasure } from '../sql/erasure.ts'
-import { sqlFacts } from '../sql/facts.ts'
-import { sqlHistory } from '../sql/history.ts'
-import { sqlInvitations } from '../sql/invitations.ts'
-import { sqlKeys } from '../sql/keys.ts'
-import { sqlLiveTexts } from '../sql/live-texts.ts'
-import { sqlNotices } from '../sql/notices.ts'
-import { insertFirstOrganisation, sqlOrganisations, toOrganisation } from '../sql/organisations.ts'
-import { sqlPeople } from '../sql/people.ts'
-import { sqlPrompts } from '../sql/prompts.ts'
-import { sqlProposals } from '../sql/proposals.ts'
-import { sqlPullComments } from '../sql/pull-comments.ts'
-import { sqlRankings } from '../sql/rankings.ts'
-import { sqlRegressions } from '../sql/regressions.ts'
-import { sqlRepositories } from '../sql/repositories.ts'
-import { sqlSealedSecrets } from '../sql/sealed-secrets.ts'
-import { sqlSegments } from '../sql/segments.ts'
-import { sqlSessions } from '../sql/sessions.ts'
-import { sqlShares } from '../sql/shares.ts'
-import { sqlShifts } from '../sql/shifts.ts'
-import { sqlSignalDeletion } from '../sql/signal-deletion.ts'
-import { sqlSignalEvents } from '../sql/signal-events.ts'
+import { insertFirstOrganisation, toOrganisation } from '../sql/organisations.ts'
 import { sqlSignalImport } from '../sql/signal-import.ts'
-import { sqlSignals } from '../sql/signals.ts'
-import { sqlSources } from '../sql/sources.ts'
-import { sqlSweep } from '../sql/sweep.ts'
-import { sqlTelemetry } from '../sql/telemetry.ts'
-import { sqlTrials } from '../sql/trials.ts'
+import { sqlStore } from '../sql/store.ts'
 import { postgresArchive } from './archive.ts'
 import { openPostgres } from './database.ts'
 import { postgresSignalScan } from './erasure.ts'
@@ -90,9 +59,11 @@ export async function openPostgresStore(
 
   const refresh = checkForReplicaChanges(database, caches.clear)
 
+  const shared = sqlStore(database, clock)
   const store: Store = {
+    ...shared,
     organisations: {
-      ...sqlOrganisations(database),
+      ...shared.organisations,
       async createFirst(organisation) {
         const [, rows = []] = await database.writeAndInvalidate([
           // Held until the commit, so another process that starts at the same time finds this organisation.
@@ -102,15 +73,8 @@ export async function openPostgresStore(
         return rows[0] === undefined ? null : toOrganisation(rows[0])
       },
     },
-    keys: sqlKeys(database),
-    people: sqlPeople(database),
-    invitations: sqlInvitations(database),
-    sessions: sqlSessions(database),
-    shares: sqlShares(database),
-    prompts: sqlPrompts(database),
-    history: sqlHistory(database),
     signals: {
-      ...sqlSignals(database, clock),
+      ...shared.signals,
       record: (signal) => current().submit(signal),
       enqueue: (signal, done, failed) => current().enqueue(signal, done, failed),
       import: sqlSignalImport(database, {
@@ -121,33 +85,9 @@ export async function openPostgresStore(
           return database.isDistributed ? 'update' : 'for update'
         },
       }),
-      delete: sqlSignalDeletion(database),
       ...sqlErasure(database, postgresSignalScan(database)),
       ...postgresRetention(database),
     },
-    segments: sqlSegments(database),
-    repositories: sqlRepositories(database),
-    secrets: sqlSealedSecrets(database),
-    deliveries: sqlDeliveries(database),
-    facts: sqlFacts(database),
-    deployments: sqlDeployments(database),
-    liveTexts: sqlLiveTexts(database),
-    trials: sqlTrials(database),
-    telemetry: sqlTelemetry(database),
-    drift: sqlDrift(database),
-    rankings: sqlRankings(database),
-    shifts: sqlShifts(database),
-    regressions: sqlRegressions(database),
-    sweep: sqlSweep(database),
-    alerts: sqlAlerts(database),
-    alertDeliveries: sqlAlertDeliveries(database),
-    signalEvents: sqlSignalEvents(database),
-    notices: sqlNotices(database),
-    pullComments: sqlPullComments(database),
-    briefings: sqlBriefings(database),
-    sources: sqlSources(database),
-    proposals: sqlProposals(database),
-    audit: sqlAudit(database),
     archive: sqlArchive(database, postgresArchive(database, createPartitions, caches.clear)),
     schemaVersion,
     refresh: refresh.submit,
