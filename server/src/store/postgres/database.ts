@@ -1,7 +1,17 @@
 import pg from 'pg'
-import { inChunks } from '../sql/chunks.ts'
-import type { Database, Row, RowInsert, Staging, Statement, TypedColumn } from '../sql/database.ts'
-import { columnNames, statement } from '../sql/database.ts'
+import { typesOf } from '../sql/archive-tables.ts'
+import {
+  type ColumnType,
+  type ColumnTypes,
+  type Database,
+  inChunks,
+  type Row,
+  type RowInsert,
+  type Staging,
+  type Statement,
+  statement,
+  storedNames,
+} from '../sql/database.ts'
 import { advisoryLockId, getTypeParser } from './connection.ts'
 import { isDistributed } from './distributed-tables.ts'
 import { numberPlaceholders } from './placeholders.ts'
@@ -117,8 +127,8 @@ export async function openPostgres(
 
   function stage({ columns, batches, targets, statements }: Staging): Promise<Row[][]> {
     return withoutTimeout(async (client) => {
-      await client.query(`create temp table staged (${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`)
-      const arrays = columns.map(({ type }, i) => `$${i + 1}::${type}[]`)
+      await client.query(`create temp table staged (${definitions(columns)})`)
+      const arrays = Object.values(columns).map((type, i) => `$${i + 1}::${type}[]`)
       const insert = `insert into staged select * from unnest(${arrays.join(', ')})`
       let stagedCount = 0
       for await (const rows of batches) {
@@ -126,7 +136,7 @@ export async function openPostgres(
         await run(
           client,
           insert,
-          columns.map((_, i) => rows.map((row) => row[i])),
+          arrays.map((_, i) => rows.map((row) => row[i])),
         )
       }
       const isLarge = stagedCount >= minAnalyzedRows
@@ -275,20 +285,29 @@ async function runTogether(client: pg.ClientBase, statements: Statement[]): Prom
   )
 }
 
-function inJsonArray(column: string, type: TypedColumn['type']): string {
+function inJsonArray(column: string, type: ColumnType): string {
   return `${column} = any(array(select value::${type} from json_array_elements_text(?::json)))`
 }
 
-function jsonRecords(columns: TypedColumn[]): string {
-  return `json_to_recordset(?::json) as records(${columns.map(({ name, type }) => `${name} ${type}`).join(', ')})`
+function definitions(columns: ColumnTypes): string {
+  return Object.entries(columns)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', ')
 }
 
-function insertRows({ table, columns, rows, computed, onConflict }: RowInsert): Statement[] {
-  const names = columnNames(columns)
+function jsonRecords(columns: ColumnTypes): string {
+  return `json_to_recordset(?::json) as records(${definitions(columns)})`
+}
+
+function insertRows(insert: RowInsert): Statement[] {
+  const { table, rows, types = typesOf(table), computed, onConflict } = insert
+  const known = { ...types, ...computed?.unstored }
+  const columns = Object.fromEntries(Object.keys(rows[0] ?? {}).map((name) => [name, known[name] as ColumnType]))
+  const names = storedNames(insert).join(', ')
   const [name, value] =
     computed === undefined ? ['', ''] : [`, ${computed.name}`, `, ${computed.sql((column) => `records.${column}`)}`]
   const sql = `insert into ${table} (${names}${name})
-    select ${names}${value} from ${jsonRecords([...columns, ...(computed?.unstored ?? [])])} ${onConflict}`
+    select ${names}${value} from ${jsonRecords(columns)} ${onConflict}`
   return inChunks(rows).map((chunk) => statement(sql, [JSON.stringify(chunk)]))
 }
 

@@ -21,8 +21,8 @@ import {
 } from './record-rows.ts'
 
 const sets = [usage, signals, sums, removed, revisions, votes, keys, events]
-const columns = sets.flatMap((set) => set.columns)
-const eventsParameter = columns.length - events.columns.length + 1
+const types = sets.flatMap(({ columns }) => Object.values(columns))
+const eventsParameter = types.length - Object.keys(events.columns).length + 1
 
 /**
  * The function that records signals of organisations on one worker. Citus runs it on the worker of its last argument, in one round
@@ -30,9 +30,9 @@ const eventsParameter = columns.length - events.columns.length + 1
  */
 export const recordFunction = {
   name: 'record_signals_4',
-  parameterTypes: [...columns.map(({ type }) => (type === 'bigint' ? 'bigint[]' : 'json')), 'bigint'],
+  parameterTypes: [...types.map((type) => (type === 'bigint' ? 'bigint[]' : 'json')), 'bigint'],
   /** The argument that says on which worker the function runs, counted from 1. */
-  organisation: columns.length + 1,
+  organisation: types.length + 1,
 }
 
 /** The parts of the distributed tables that are always on the same worker. */

@@ -1,5 +1,5 @@
 import { monthStart } from '../../domain/time.ts'
-import type { Row, TypedColumn } from '../sql/database.ts'
+import { type ColumnTypes, columnNames, type Row } from '../sql/database.ts'
 import {
   type KnownKey,
   type KnownVotes,
@@ -14,27 +14,20 @@ import { type BatchRow, batchInput, batchParameters } from './batch-columns.ts'
 import type { PostgresDatabase } from './database.ts'
 import { findUsed } from './monthly-limit.ts'
 
-const keyColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'key', type: 'text' },
-]
+const keyColumns: ColumnTypes = { organisation_id: 'bigint', key: 'text' }
 
-const voteColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'prompt_id', type: 'bigint' },
-  { name: 'subject', type: 'text' },
-]
+const voteColumns: ColumnTypes = { organisation_id: 'bigint', prompt_id: 'bigint', subject: 'text' }
 
-const storedColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'prompt_id', type: 'bigint' },
-  { name: 'created_at', type: 'bigint' },
-  { name: 'id', type: 'bigint' },
-]
+const storedColumns: ColumnTypes = {
+  organisation_id: 'bigint',
+  prompt_id: 'bigint',
+  created_at: 'bigint',
+  id: 'bigint',
+}
 
 /** A query for the rows of a table that equal these columns, with the `place` of each. */
-const findIn = (table: string, columns: TypedColumn[], selected: string) =>
-  `select place, ${selected} from ${batchInput(columns)} join ${table} using (${columns.map(({ name }) => name).join(', ')})`
+const findIn = (table: string, columns: ColumnTypes, selected: string) =>
+  `select place, ${selected} from ${batchInput(columns)} join ${table} using (${columnNames(columns)})`
 
 const findKeys = findIn(
   'idempotency_keys',
@@ -101,7 +94,7 @@ export async function settleFound(database: PostgresDatabase, sent: SignalChange
 async function find(
   database: PostgresDatabase,
   sql: string,
-  columns: TypedColumn[],
+  columns: ColumnTypes,
   signals: PendingSignal[],
   rowOf: (pending: PendingSignal) => BatchRow,
 ): Promise<[PendingSignal, Row][]> {
@@ -112,7 +105,7 @@ async function find(
   const found: [PendingSignal, Row][] = []
   for (const group of groups) {
     const parameters: unknown[] = batchParameters(columns, group.map(rowOf))
-    const ofOrganisation = database.isDistributed ? ` where organisation_id = $${columns.length + 1}` : ''
+    const ofOrganisation = database.isDistributed ? ` where organisation_id = $${Object.keys(columns).length + 1}` : ''
     if (database.isDistributed) parameters.push(group[0]?.signal.organisationId)
     const rows = (await database.attempt(`${sql}${ofOrganisation}`, parameters)) as Row[]
     for (const row of rows) found.push([group[(row.place as number) - 1] as PendingSignal, row])

@@ -1,13 +1,13 @@
 import { monthStart } from '../../domain/time.ts'
-import type { TypedColumn, Value } from '../sql/database.ts'
+import type { ColumnType, ColumnTypes, Value } from '../sql/database.ts'
 import type { ChangedRows } from '../sql/signal-changes.ts'
-import { type EventRow, eventColumns, onLaterChange } from '../sql/signal-events.ts'
+import { type EventRow, eventColumns, eventNames, onLaterChange } from '../sql/signal-events.ts'
 import { receivedAt } from '../sql/vote.ts'
 import { batchInput, columnParameter } from './batch-columns.ts'
 
 /** Rows of a batch that go to one table, as parameters of a statement: one for each column. */
 export interface RowSet {
-  columns: TypedColumn[]
+  columns: ColumnTypes
   parameters: (rows: ChangedRows, writer: number) => string[]
   /** The columns of the table and what they get. `$.x` is the column x of the parameters. */
   values: Record<string, string>
@@ -31,7 +31,7 @@ function rowSet<Name extends keyof ChangedRows>(
     ...Object.entries(texts).map(([name, read]) => ({ name, type: 'text' as const, read })),
   ]
   return {
-    columns,
+    columns: Object.fromEntries(columns.map(({ name, type }) => [name, type])),
     parameters(changed, writer) {
       const rows: ChangedRows[Name][number][] = changed[name]
       return columns.map(({ type, read }) => columnParameter(type, rows, (row) => read(row, writer)))
@@ -187,13 +187,13 @@ export const keys: RowSet = {
   order: 'organisation_id, key collate "C"',
 }
 
-const eventsOf = (wanted: TypedColumn['type']): Columns<EventRow> =>
+const eventsOf = (wanted: ColumnType): Columns<EventRow> =>
   Object.fromEntries(
-    eventColumns.filter(({ type }) => type === wanted).map(({ name }) => [name, (row: EventRow) => row[name]]),
+    eventNames.filter((name) => eventColumns[name] === wanted).map((name) => [name, (row: EventRow) => row[name]]),
   )
 
 export const events: RowSet = {
-  ...rowSet('events', eventsOf('bigint'), eventsOf('text'), sameNames(...eventColumns.map(({ name }) => name))),
+  ...rowSet('events', eventsOf('bigint'), eventsOf('text'), sameNames(...eventNames)),
   onConflict: onLaterChange,
   order: 'organisation_id, signal_id',
 }
@@ -224,8 +224,8 @@ export const signalKey = ['organisation_id', 'prompt_id', 'created_at', 'id']
 
 /** The `from` item with the rows of a set, where `sets` are all parameters of the statement, in order. */
 export function inputOf(sets: RowSet[], set: RowSet): string {
-  const skipped = sets.slice(0, sets.indexOf(set)).reduce((sum, { columns }) => sum + columns.length, 0)
-  return batchInput(set.columns, undefined, skipped)
+  const skipped = sets.slice(0, sets.indexOf(set)).reduce((sum, { columns }) => sum + Object.keys(columns).length, 0)
+  return batchInput(set.columns, skipped)
 }
 
 /** The parameters of these sets. */

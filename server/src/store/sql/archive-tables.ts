@@ -1,5 +1,6 @@
 import type { ArchiveTable } from '../../domain/archive/archive.ts'
 import { settingColumns } from '../../domain/repositories/settings.ts'
+import type { ColumnTypes } from './database.ts'
 
 /**
  * All tables and columns of an archive, in an order that satisfies foreign keys. A test compares this list with both schemas, so a
@@ -679,6 +680,18 @@ export const archiveTables: ArchiveTable[] = [
     },
   },
 ]
+
+const types = new Map(
+  archiveTables.map(({ name, columns }) => [
+    name,
+    Object.fromEntries(Object.entries(columns).map(([column, kind]) => [column, kind === 'text' ? 'text' : 'bigint'])),
+  ]),
+) as Map<string, ColumnTypes>
+
+/** The types of the columns of an archived table. */
+export function typesOf(table: string): ColumnTypes {
+  return types.get(table) ?? {}
+}
 
 const sum = (column: string) => `cast(sum(${column}) as bigint) as ${column}`
 const sums = `${sum('positive')}, ${sum('negative')}`

@@ -9,13 +9,13 @@ import {
   type StoredLink,
 } from '../../domain/access/audit-chain.ts'
 import {
+  type ColumnTypes,
   type Database,
   firstOrNull,
   type Row,
   requireRow,
   type Statement,
   statement,
-  type TypedColumn,
   type Value,
 } from './database.ts'
 
@@ -94,12 +94,7 @@ export function setHead(organisationId: number, { entries, hash }: ChainHead): S
   ])
 }
 
-const hashColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'id', type: 'bigint' },
-  { name: 'seq', type: 'bigint' },
-  { name: 'hash', type: 'text' },
-]
+const hashColumns: ColumnTypes = { organisation_id: 'bigint', id: 'bigint', seq: 'bigint', hash: 'text' }
 
 /** Sets the place and hash of entries, by the ID of their row. */
 export function setHashes(

@@ -1,17 +1,17 @@
 import type { CommitPlaces } from '../../domain/deployments/commit-place.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import { day, hourStart, type Instant } from '../../domain/time.ts'
-import { type Database, type Statement, statement, type TypedColumn } from './database.ts'
+import { type ColumnTypes, type Database, type Statement, statement } from './database.ts'
 import { toPlace } from './deployment-rows.ts'
 import { requireLease } from './lease.ts'
 
-const placeColumns: TypedColumn[] = [
-  { name: 'commit_sha', type: 'text' },
-  { name: 'located', type: 'bigint' },
-  { name: 'anchor_sha', type: 'text' },
-  { name: 'checked_tip', type: 'text' },
-  { name: 'checked_at', type: 'bigint' },
-]
+const placeColumns: ColumnTypes = {
+  commit_sha: 'text',
+  located: 'bigint',
+  anchor_sha: 'text',
+  checked_tip: 'text',
+  checked_at: 'bigint',
+}
 
 // Bounds the memory of one request.
 const maxPlaces = 10_000

@@ -30,16 +30,16 @@ export interface Database {
    */
   textKey(text: string): string
   /** A `from` item that turns the next parameter, a JSON array of objects, into rows called `records`. */
-  jsonRecords(columns: TypedColumn[]): string
+  jsonRecords(columns: ColumnTypes): string
   /**
    * Statements that insert rows. PostgreSQL gets many rows at once. SQLite gets them one by one, as `values`: reading them from
    * JSON takes it longer than storing them, and before an `insert … select` it copies every page that the statement changes.
    */
   insertRows(insert: RowInsert): Statement[]
   /** A subquery that turns the next parameter, a JSON array of scalars, into rows, for the right side of `in`. */
-  jsonElements(type: TypedColumn['type']): string
+  jsonElements(type: ColumnType): string
   /** A condition like `in`, written so that the engine looks up each value by index, whatever its row estimates. */
-  inJsonArray(column: string, type: TypedColumn['type']): string
+  inJsonArray(column: string, type: ColumnType): string
   /**
    * A condition for the rows of an organisation with these IDs. Takes two parameters: the organisation and a JSON array. SQLite looks
    * up each ID, instead of searching all rows of the organisation for them.
@@ -67,7 +67,7 @@ export interface Database {
 }
 
 export interface Staging {
-  columns: TypedColumn[]
+  columns: ColumnTypes
   batches: AsyncIterable<Value[][]>
   /** The tables that the rows end up in, whose planner statistics need a refresh. */
   targets: string[]
@@ -76,25 +76,39 @@ export interface Staging {
 
 export interface RowInsert {
   table: string
-  /** The columns of the rows. */
-  columns: TypedColumn[]
-  rows: Record<string, Value>[]
+  /** All with the same columns. */
+  rows: Row[]
+  /** The types of their columns, for a table that archives leave out. */
+  types?: ColumnTypes
   /** A column that follows from others. `value` refers to one of the row, which can be one of `unstored`. */
-  computed?: { name: string; sql(value: (column: string) => string): string; unstored: TypedColumn[] }
+  computed?: { name: string; sql(value: (column: string) => string): string; unstored: ColumnTypes }
   onConflict: string
 }
 
-export interface TypedColumn {
-  name: string
-  type: 'bigint' | 'text'
-}
+export type ColumnType = 'bigint' | 'text'
+
+/** Columns by name, in order. */
+export type ColumnTypes = Record<string, ColumnType>
 
 export function statement(sql: string, parameters: Value[] = []): Statement {
   return { sql, parameters }
 }
 
-export function columnNames(columns: readonly TypedColumn[]): string {
-  return columns.map(({ name }) => name).join(', ')
+export function columnNames(columns: object): string {
+  return Object.keys(columns).join(', ')
+}
+
+/** The names of the columns that an insert stores. */
+export function storedNames({ rows, computed }: RowInsert): string[] {
+  return Object.keys(rows[0] ?? {}).filter((name) => computed?.unstored[name] === undefined)
+}
+
+// A commit can change thousands of files, and every row repeats its message, so one parameter must not hold them all.
+const chunkSize = 500
+
+export function inChunks<T>(items: T[]): T[][] {
+  const count = Math.ceil(items.length / chunkSize)
+  return Array.from({ length: count }, (_, i) => items.slice(i * chunkSize, (i + 1) * chunkSize))
 }
 
 export function firstOrNull<T>(rows: Row[], map: (row: Row) => T): T | null {

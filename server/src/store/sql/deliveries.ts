@@ -9,6 +9,7 @@ import { maxFuture } from '../../domain/repositories/due-time.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import { groupCommit } from '../group-commit.ts'
 import {
+  type ColumnTypes,
   type Database,
   firstOrNull,
   isDueSql,
@@ -16,7 +17,6 @@ import {
   requireRow,
   type Statement,
   statement,
-  type TypedColumn,
 } from './database.ts'
 
 const columns = `id, organisation_id, repository_id, delivery_id, event, state, attempts, error, received_at, next_attempt_at,
@@ -174,14 +174,14 @@ function fitting(sizes: { id: number; size: number }[]): number[] {
     .map(({ id }) => id)
 }
 
-const outcomeColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'delivery', type: 'bigint' },
-  { name: 'outcome', type: 'text' },
-  { name: 'reason', type: 'text' },
-  { name: 'attempt_at', type: 'bigint' },
-  { name: 'ended_at', type: 'bigint' },
-]
+const outcomeColumns: ColumnTypes = {
+  organisation_id: 'bigint',
+  delivery: 'bigint',
+  outcome: 'text',
+  reason: 'text',
+  attempt_at: 'bigint',
+  ended_at: 'bigint',
+}
 
 /** One statement for all, because a round trip to PostgreSQL for each would keep the rows of a sync locked for longer. */
 export function finishDeliveries(database: Database, organisationId: number, outcomes: DeliveryOutcome[]): Statement[] {

@@ -1,9 +1,10 @@
+import { type Actor, operator } from '../../domain/access/audit.ts'
 import type { NewDeployment } from '../../domain/deployments/deployment.ts'
 import { isProduction } from '../../domain/deployments/production.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import type { Instant } from '../../domain/time.ts'
 import { columnNames, type Database, type Statement, statement } from './database.ts'
-import { fromDeployment, newDeploymentColumns } from './deployment-rows.ts'
+import { fromDeployment } from './deployment-rows.ts'
 
 // Of each repository or prompt. Before the oldest deployment that is kept, merges decide what was live.
 const maxLiveDeployments = 10_000
@@ -20,24 +21,46 @@ export function insertReported(
   deployments: { deployment: NewDeployment; receivedAt: Instant }[],
 ): Statement[] {
   if (deployments.length === 0) return []
-  const inserts = deployments.map(({ deployment, receivedAt }) => {
-    const row = fromDeployment(deployment, isProduction(productionEnvironments, deployment), receivedAt)
-    return statement(
-      `insert into deployments (organisation_id, repository_id, ${columnNames(newDeploymentColumns)})
-       values (?, ?, ${newDeploymentColumns.map(() => '?').join(', ')}) on conflict do nothing`,
-      [organisationId, id, ...newDeploymentColumns.map(({ name }) => row[name] ?? null)],
-    )
-  })
-  return [...inserts, ...trimDeployments(database, organisationId, 'repository_id', id)]
+  const owner = { organisationId, column: 'repository_id', id } as const
+  return [
+    ...deployments.map(({ deployment, receivedAt }) =>
+      insertDeployment(owner, productionEnvironments, deployment, receivedAt, operator, 'on conflict do nothing'),
+    ),
+    ...trimDeployments(database, owner),
+  ]
+}
+
+/** A repository, or a prompt with deployments of its own. */
+export interface DeploymentOwner {
+  organisationId: number
+  column: 'repository_id' | 'prompt_id'
+  id: number
+}
+
+/** `patterns` are the production environments of the repository. `end` follows the values. */
+export function insertDeployment(
+  { organisationId, column, id }: DeploymentOwner,
+  patterns: string[] | null,
+  deployment: NewDeployment,
+  receivedAt: Instant,
+  by: Actor,
+  end: string,
+): Statement {
+  const row = {
+    organisation_id: organisationId,
+    [column]: id,
+    key_id: by?.keyId ?? null,
+    ...fromDeployment(deployment, isProduction(patterns, deployment), receivedAt),
+  }
+  const values = Object.values(row)
+  return statement(
+    `insert into deployments (${columnNames(row)}) values (${values.map(() => '?').join(', ')}) ${end}`,
+    values,
+  )
 }
 
 /** Deletes the oldest deployments beyond the limits. */
-export function trimDeployments(
-  database: Database,
-  organisationId: number,
-  column: 'repository_id' | 'prompt_id',
-  id: number,
-): Statement[] {
+export function trimDeployments(database: Database, { organisationId, column, id }: DeploymentOwner): Statement[] {
   // In two statements: in one, PostgreSQL may look for the oldest again for each row.
   const beyond = (condition: string, limit: number): Statement => ({
     ...statement(

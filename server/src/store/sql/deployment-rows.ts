@@ -1,32 +1,13 @@
 import type { CommitState, Deployment, NewDeployment } from '../../domain/deployments/deployment.ts'
 import type { LineEvent, Place } from '../../domain/deployments/live-line.ts'
 import type { DeploymentState } from '../../domain/deployments/state.ts'
-import type { Row, TypedColumn, Value } from './database.ts'
+import type { Row } from './database.ts'
 
 /** Columns of a deployment `d` and of the place `c` of its commit. */
 export const deploymentColumns = `d.id, d.repository_id, d.prompt_id, d.environment, d.flagged, d.production, d.commit_sha, d.state,
   d.share, d.at, d.received_at, d.source, d.forge_deployment_id, d.model, c.located, c.seq, c.orphaned_at`
 
-export const newDeploymentColumns: TypedColumn[] = [
-  { name: 'dedupe_key', type: 'text' },
-  { name: 'environment', type: 'text' },
-  { name: 'flagged', type: 'bigint' },
-  { name: 'production', type: 'bigint' },
-  { name: 'commit_sha', type: 'text' },
-  { name: 'state', type: 'text' },
-  { name: 'share', type: 'bigint' },
-  { name: 'at', type: 'bigint' },
-  { name: 'received_at', type: 'bigint' },
-  { name: 'source', type: 'text' },
-  { name: 'forge_deployment_id', type: 'text' },
-  { name: 'model', type: 'text' },
-]
-
-export function fromDeployment(
-  deployment: NewDeployment,
-  production: boolean,
-  receivedAt: number,
-): Record<string, Value> {
+export function fromDeployment(deployment: NewDeployment, production: boolean, receivedAt: number): Row {
   const { dedupeKey, environment, flagged, commitSha, state, share, at, source, forgeDeploymentId, model } = deployment
   return {
     dedupe_key: dedupeKey,

@@ -1,21 +1,11 @@
 import type { DeploymentStore, DeploymentTarget, NewDeployment } from '../../domain/deployments/deployment.ts'
 import { type LineSegment, liveLine } from '../../domain/deployments/live-line.ts'
-import { isProduction } from '../../domain/deployments/production.ts'
 import { pageOffset } from '../../domain/page.ts'
-import type { Instant } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { placeOfEdit, sqlCommitPlaces } from './commit-places.ts'
-import { columnNames, type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
-import { decides, trimDeployments } from './deployment-changes.ts'
-import {
-  deploymentColumns,
-  fromDeployment,
-  newDeploymentColumns,
-  toDeployment,
-  toLineEvent,
-  toPlace,
-  toReported,
-} from './deployment-rows.ts'
+import { type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
+import { type DeploymentOwner, decides, insertDeployment, trimDeployments } from './deployment-changes.ts'
+import { deploymentColumns, toDeployment, toLineEvent, toPlace, toReported } from './deployment-rows.ts'
 import { lockHistory } from './history-positions.ts'
 import { wentLive } from './history-rows.ts'
 import { patternsOf } from './repository-rows.ts'
@@ -36,7 +26,8 @@ export function sqlDeployments(database: Database): DeploymentStore {
     ...sqlCommitPlaces(database),
 
     async record(target, deployment, receivedAt, by) {
-      const { organisationId, column, id } = ownerOf(target)
+      const owner = ownerOf(target)
+      const { organisationId } = owner
       let stored: Row[] = []
       let isNew = false
       const keep = (rows: Row[]): Statement[] => {
@@ -52,12 +43,12 @@ export function sqlDeployments(database: Database): DeploymentStore {
         return auditEntry({ organisationId, by, at: receivedAt, action: 'deployment.recorded', subject, details })
       }
       const insert = (patterns: string[] | null): Statement => ({
-        ...insertDeployment(target, deployment, isProduction(patterns, deployment), receivedAt, by?.keyId ?? null),
+        ...insertDeployment(owner, patterns, deployment, receivedAt, by, 'returning id'),
         andThen: ([row]) => {
           isNew = true
           return [
             ...(target.repository === null ? [] : [placeOfEdit(target.repository, deployment.commitSha, receivedAt)]),
-            ...trimDeployments(database, organisationId, column, id),
+            ...trimDeployments(database, owner),
             { ...findById(target, requireRow([row as Row]).id as number), andThen: keep },
             audit(row as Row),
           ]
@@ -188,7 +179,7 @@ export function sqlDeployments(database: Database): DeploymentStore {
     async deployedPrompts(organisationId, promptIds) {
       if (promptIds.length === 0) return new Set()
       const rows = await database.rows(
-        `select requested from ${database.jsonRecords([{ name: 'requested', type: 'bigint' }])}
+        `select requested from ${database.jsonRecords({ requested: 'bigint' })}
          where exists (select 1 from deployments where organisation_id = ? and prompt_id = requested and ${decides})`,
         [JSON.stringify(promptIds.map((id) => ({ requested: id }))), organisationId],
       )
@@ -204,13 +195,7 @@ function inOrder(rows: Row[]): Row[] {
   return rows.sort((a, b) => (a.at as number) - (b.at as number) || (a.id as number) - (b.id as number))
 }
 
-interface Owner {
-  organisationId: number
-  column: 'repository_id' | 'prompt_id'
-  id: number
-}
-
-function ownerOf(target: DeploymentTarget): Owner {
+function ownerOf(target: DeploymentTarget): DeploymentOwner {
   if ('prompt' in target) {
     return { organisationId: target.prompt.organisationId, column: 'prompt_id', id: target.prompt.id }
   }
@@ -277,20 +262,4 @@ function deploymentsWhere(target: DeploymentTarget, condition: string, values: V
     `${located} as located, null as seq, null as orphaned_at`,
   )
   return statement(`select ${columns} from deployments d ${limits}`, [...values, limit])
-}
-
-function insertDeployment(
-  target: DeploymentTarget,
-  deployment: NewDeployment,
-  production: boolean,
-  receivedAt: Instant,
-  keyId: number | null,
-): Statement {
-  const { organisationId, column, id } = ownerOf(target)
-  const row = fromDeployment(deployment, production, receivedAt)
-  return statement(
-    `insert into deployments (organisation_id, ${column}, key_id, ${columnNames(newDeploymentColumns)})
-     values (?, ?, ?, ${newDeploymentColumns.map(() => '?').join(', ')}) returning id`,
-    [organisationId, id, keyId, ...newDeploymentColumns.map(({ name }) => row[name] ?? null)],
-  )
 }

@@ -1,18 +1,20 @@
 import type { DerivedEntry } from '../../domain/history/derivation.ts'
-import type { EntryChanges, FactStore } from '../../domain/history/facts.ts'
+import type { EntryChanges, FactStore, StoredEntry } from '../../domain/history/facts.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
-import { inChunks } from './chunks.ts'
-import { columnNames, type Database, requireRow, type Statement, statement, type TypedColumn } from './database.ts'
-import { entryColumns, fromEntry, toStoredEntry } from './entry-rows.ts'
+import { type Database, inChunks, type Row, requireRow, type Statement, statement } from './database.ts'
 import { keepHiddenStatus } from './hidden-characters.ts'
 import { growHistory, positionAtEnd, renumberSince, renumberUnlessAtEnd, updateCount } from './history-positions.ts'
+import { factNames, toEntry } from './history-rows.ts'
+
+/** The columns of an entry derived from git. */
+const entryNames = `prompt_id, ${factNames}, message, actor, path, old_path, before_blob, after_blob, seq, orphaned_at, too_large`
 
 export function sqlDerivedEntries(database: Database): Pick<FactStore, 'entries' | 'countEntries'> {
   return {
     async entries({ organisationId, id }, { commits, pulls }) {
       const entriesWhere = async (condition: string, values: (string | number)[]) => {
         if (values.length === 0) return []
-        const sql = `select id, ${columnNames(entryColumns)} from history_entries
+        const sql = `select id, ${entryNames} from history_entries
           where organisation_id = ? and repository_id = ? and ${condition}`
         return (await database.rows(sql, [organisationId, id, JSON.stringify(values)])).map(toStoredEntry)
       }
@@ -31,12 +33,6 @@ export function sqlDerivedEntries(database: Database): Pick<FactStore, 'entries'
   }
 }
 
-const storedColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'repository_id', type: 'bigint' },
-  ...entryColumns,
-]
-
 export function applyEntryChanges(database: Database, repository: Repository, changes: EntryChanges): Statement[] {
   const { added, changed, removed } = changes
   const { organisationId, id } = repository
@@ -48,7 +44,7 @@ export function applyEntryChanges(database: Database, repository: Repository, ch
   // In order of their IDs, so two processes cannot each wait for a prompt that the other has locked.
   const promptIds = [...earliest.keys()].sort((a, b) => a - b)
   const promptOf = (promptId: number) => ({ organisationId, id: promptId })
-  const updates = [...entryColumns.map(({ name }) => `${name} = excluded.${name}`), keepHiddenStatus].join(', ')
+  const updates = [...entryNames.split(', ').map((name) => `${name} = excluded.${name}`), keepHiddenStatus].join(', ')
   const statements = promptIds.map((promptId) => growHistory(promptOf(promptId), addedCount(promptId)))
   for (const chunk of inChunks(removed)) {
     statements.push(
@@ -60,7 +56,6 @@ export function applyEntryChanges(database: Database, repository: Repository, ch
   }
   const insert = {
     table: 'history_entries',
-    columns: storedColumns,
     rows: [...added, ...changed.map(({ after }) => after)].map((entry) => ({
       organisation_id: organisationId,
       repository_id: id,
@@ -108,4 +103,45 @@ function earliestChanges({ added, changed, removed }: EntryChanges): Map<number,
     earliest.set(promptId, Math.min(createdAt, earliest.get(promptId) ?? createdAt))
   }
   return earliest
+}
+
+function fromEntry(entry: DerivedEntry): Row {
+  return {
+    prompt_id: entry.promptId,
+    dedupe_key: entry.dedupeKey,
+    action: entry.action,
+    user_name: entry.user.name,
+    user_email: entry.user.email,
+    commit_sha: entry.commitSha,
+    pr_number: entry.prNumber,
+    pr_url: entry.prUrl,
+    branch_name: entry.branchName,
+    created_at: entry.createdAt,
+    message: entry.message,
+    actor: entry.actor,
+    path: entry.path,
+    old_path: entry.oldPath,
+    before_blob: entry.beforeBlob,
+    after_blob: entry.afterBlob,
+    seq: entry.seq,
+    orphaned_at: entry.orphanedAt,
+    too_large: Number(entry.tooLarge),
+  }
+}
+
+function toStoredEntry(row: Row): StoredEntry {
+  return {
+    ...toEntry(row),
+    promptId: row.prompt_id as number,
+    dedupeKey: row.dedupe_key as string,
+    message: row.message as string,
+    actor: row.actor as string | null,
+    path: row.path as string,
+    oldPath: row.old_path as string | null,
+    beforeBlob: row.before_blob as string | null,
+    afterBlob: row.after_blob as string | null,
+    seq: row.seq as number | null,
+    orphanedAt: row.orphaned_at as number | null,
+    tooLarge: row.too_large === 1,
+  }
 }

@@ -1,6 +1,6 @@
 import type { FactStore } from '../../domain/history/facts.ts'
 import type { HiddenStatus } from '../../domain/history/hidden-characters.ts'
-import { type Database, statement, type TypedColumn, type Value } from './database.ts'
+import { type ColumnTypes, type Database, statement, type Value } from './database.ts'
 import { lockHistory } from './history-positions.ts'
 
 const statuses: HiddenStatus[] = ['none', 'present', 'added']
@@ -15,13 +15,13 @@ export const keepHiddenStatus = `hidden_characters = case
   when history_entries.before_blob is not distinct from excluded.before_blob
     and history_entries.after_blob is not distinct from excluded.after_blob then history_entries.hidden_characters end`
 
-const checkedColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'entry_id', type: 'bigint' },
-  { name: 'old_blob', type: 'text' },
-  { name: 'new_blob', type: 'text' },
-  { name: 'status', type: 'bigint' },
-]
+const checkedColumns: ColumnTypes = {
+  organisation_id: 'bigint',
+  entry_id: 'bigint',
+  old_blob: 'text',
+  new_blob: 'text',
+  status: 'bigint',
+}
 
 export function sqlHiddenCharacters(database: Database): Pick<FactStore, 'uncheckedEntries' | 'recordHiddenStatus'> {
   return {

@@ -1,5 +1,5 @@
 import type { Prompt } from '../../domain/prompt.ts'
-import { type Database, type RowInsert, type Statement, statement, type TypedColumn } from './database.ts'
+import { type ColumnTypes, type Database, type RowInsert, type Statement, statement } from './database.ts'
 
 type PromptKey = Pick<Prompt, 'organisationId' | 'id'>
 
@@ -32,7 +32,7 @@ export const positionAtEnd: NonNullable<RowInsert['computed']> = {
   sql: (value) =>
     `(select history_count from prompts where organisation_id = ${value('organisation_id')} and id = ${value('prompt_id')})
       + ${value('place')}`,
-  unstored: [{ name: 'place', type: 'bigint' }],
+  unstored: { place: 'bigint' },
 }
 
 /** The prompts that have got new entries. */
@@ -43,11 +43,7 @@ export interface GrownHistory {
   earliest: number
 }
 
-const grownColumns: TypedColumn[] = [
-  { name: 'prompt_id', type: 'bigint' },
-  { name: 'added', type: 'bigint' },
-  { name: 'earliest', type: 'bigint' },
-]
+const grownColumns: ColumnTypes = { prompt_id: 'bigint', added: 'bigint', earliest: 'bigint' }
 
 /**
  * Finds the prompts whose new entries do not all follow the others, or exist already, and assigns their positions. In a

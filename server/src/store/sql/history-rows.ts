@@ -1,5 +1,5 @@
 import type { Action, EntryDetails, HistoryEntry } from '../../domain/history/entry.ts'
-import type { Row, TypedColumn, Value } from './database.ts'
+import type { Row, Value } from './database.ts'
 import { toHiddenStatus } from './hidden-characters.ts'
 
 export const columns = 'id, action, user_name, user_email, commit_sha, pr_number, pr_url, branch_name, created_at'
@@ -7,17 +7,8 @@ export const columns = 'id, action, user_name, user_email, commit_sha, pr_number
 export const detailColumns = `${columns}, message, actor, path, old_path, before_blob, after_blob, repository_id, key_id,
   hidden_characters, too_large`
 
-export const factColumns: TypedColumn[] = [
-  { name: 'dedupe_key', type: 'text' },
-  { name: 'action', type: 'text' },
-  { name: 'user_name', type: 'text' },
-  { name: 'user_email', type: 'text' },
-  { name: 'commit_sha', type: 'text' },
-  { name: 'pr_number', type: 'bigint' },
-  { name: 'pr_url', type: 'text' },
-  { name: 'branch_name', type: 'text' },
-  { name: 'created_at', type: 'bigint' },
-]
+export const factNames =
+  'dedupe_key, action, user_name, user_email, commit_sha, pr_number, pr_url, branch_name, created_at'
 
 export const wentLive = "action in ('deployed', 'pr_merged')"
 

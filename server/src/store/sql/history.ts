@@ -5,10 +5,11 @@ import type { HistoryStore } from '../../domain/history/history.ts'
 import { searchedLength } from '../../domain/history/version-search.ts'
 import { pageOffset } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
+import { typesOf } from './archive-tables.ts'
 import { auditEntry } from './audit-chain.ts'
 import { sqlBlamedEntries } from './blamed-entries.ts'
 import {
-  columnNames,
+  type ColumnType,
   type Database,
   firstOrNull,
   type Row,
@@ -18,13 +19,11 @@ import {
   type Value,
 } from './database.ts'
 import { lockHistory, renumberSince, updateCount } from './history-positions.ts'
-import { columns, detailColumns, factColumns, toDetails, toEntry, wentLive } from './history-rows.ts'
+import { columns, detailColumns, factNames, toDetails, toEntry, wentLive } from './history-rows.ts'
 import { queueForJudge } from './judge-queue.ts'
 import { type EntrySource, liveEntriesOf, liveTimes, newestLiveFirst } from './live-times.ts'
 import { sqlPullSpans } from './pull-spans.ts'
 import { sqlTimeline, sqlTimelineAfter } from './timeline.ts'
-
-const factNames = columnNames(factColumns)
 
 export function sqlHistory(database: Database): HistoryStore {
   return {
@@ -83,7 +82,7 @@ export function sqlHistory(database: Database): HistoryStore {
         return [auditEntry({ organisationId, by, at, action: 'history.imported', subject, details })]
       }
       await database.stage({
-        columns: [{ name: 'line', type: 'bigint' }, ...factColumns],
+        columns: { line: 'bigint', ...stagedTypes },
         batches: rows(),
         targets: ['history_entries'],
         statements: async () => [
@@ -225,7 +224,7 @@ function newestEntriesOf(
     // A cross join makes SQLite start with the prompts, and the plus sign keeps it from searching all entries of the organisation for
     // the IDs of each.
     sql: `select id, prompt_id, seq, created_at, orphaned_at${moreColumns}
-      from ${database.jsonRecords([{ name: 'requested', type: 'bigint' }])} cross join history_entries
+      from ${database.jsonRecords({ requested: 'bigint' })} cross join history_entries
       where +organisation_id = ? and id in (
         select newest.id from history_entries as newest
         where organisation_id = ? and prompt_id = requested and ${wentLive}
@@ -269,12 +268,16 @@ function insertEntry({ organisationId, id }: Prompt, entry: NewHistoryEntry, by:
   )
 }
 
+const stagedTypes = Object.fromEntries(
+  factNames.split(', ').map((name) => [name, typesOf('history_entries')[name] as ColumnType]),
+)
+
 // The positions are final if all entries are new and later than the existing ones. Otherwise renumberSince corrects them.
 function insertStaged({ organisationId, id }: Prompt): Statement {
   return statement(
     `insert into history_entries (organisation_id, prompt_id, position, ${factNames})
      select p.organisation_id, p.id, p.history_count + row_number() over (order by s.created_at, s.line),
-       ${factColumns.map(({ name }) => `s.${name}`).join(', ')}
+       ${factNames.replaceAll(/\w+/g, 's.$&')}
      from prompts p cross join staged s where p.organisation_id = ? and p.id = ? order by s.created_at, s.line
      on conflict (organisation_id, prompt_id, dedupe_key) do nothing`,
     [organisationId, id],

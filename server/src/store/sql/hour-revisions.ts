@@ -1,5 +1,5 @@
 import { dayStart, hour, type Instant } from '../../domain/time.ts'
-import { type Database, type Statement, statement, type TypedColumn } from './database.ts'
+import { type ColumnTypes, type Database, type Statement, statement } from './database.ts'
 
 /** Hourly sums before this time change only together with the revision of their prompt, so they can be remembered. */
 export function closedUntil(now: Instant): Instant {
@@ -22,7 +22,7 @@ export function revisionOf(prompt: string): string {
 /** What follows an insert into hour_revisions of rows with the revision 1. */
 export const increaseRevision = `on conflict (organisation_id, prompt_id) do update set revision = hour_revisions.revision + 1`
 
-const columns: TypedColumn[] = [{ name: 'prompt', type: 'bigint' }]
+const columns: ColumnTypes = { prompt: 'bigint' }
 
 /** Runs after the changes to sums, in the same order as everyone else, which prevents deadlocks. */
 export function increaseRevisions(database: Database, organisationId: number, promptIds: Iterable<number>): Statement {

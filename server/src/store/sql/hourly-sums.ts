@@ -4,31 +4,24 @@ import type { Span } from '../../domain/signals/interval.ts'
 import type { SignalStore } from '../../domain/signals/signal.ts'
 import { maxVersions } from '../../domain/signals/signal.ts'
 import { type Clock, day, hour, hourStart, type Instant, nextTurn } from '../../domain/time.ts'
-import type { Database, Row, TypedColumn, Value } from './database.ts'
+import type { ColumnTypes, Database, Row, Value } from './database.ts'
 import { closedUntil, revisionOf } from './hour-revisions.ts'
 
 // Eleven years of hours are read one by one, and older ones by day, so that their number has a bound.
 const maxHours = 100_000
 const maxRecentHours = 20_000
 
-const recordColumns: TypedColumn[] = [
-  { name: 'place', type: 'bigint' },
-  { name: 'prompt', type: 'bigint' },
-]
-const spanColumns: TypedColumn[] = [
+const recordColumns: ColumnTypes = { place: 'bigint', prompt: 'bigint' }
+const spanColumns: ColumnTypes = { ...recordColumns, first: 'bigint', last: 'bigint' }
+const versionColumns: ColumnTypes = { ...spanColumns, version: 'text' }
+const aroundColumns: ColumnTypes = {
   ...recordColumns,
-  { name: 'first', type: 'bigint' },
-  { name: 'last', type: 'bigint' },
-]
-const versionColumns: TypedColumn[] = [...spanColumns, { name: 'version', type: 'text' }]
-const aroundColumns: TypedColumn[] = [
-  ...recordColumns,
-  { name: 'organisation', type: 'bigint' },
-  { name: 'before_from', type: 'bigint' },
-  { name: 'before_until', type: 'bigint' },
-  { name: 'after_from', type: 'bigint' },
-  { name: 'after_until', type: 'bigint' },
-]
+  organisation: 'bigint',
+  before_from: 'bigint',
+  before_until: 'bigint',
+  after_from: 'bigint',
+  after_until: 'bigint',
+}
 
 // Of days that are over. An hour takes 24 bytes, so this is 12 MB: a whole year of 57 prompts, or 500 prompts of lists.
 const maxRememberedHours = 500_000

@@ -1,6 +1,6 @@
-import { type Database, type Statement, statement, type TypedColumn } from './database.ts'
+import { type ColumnTypes, type Database, type Statement, statement } from './database.ts'
 
-const columns: TypedColumn[] = [{ name: 'prompt', type: 'bigint' }]
+const columns: ColumnTypes = { prompt: 'bigint' }
 
 /** What follows an insert into judge_queue. A process that is judging the prompt has not seen the change. */
 const claimAgain = 'on conflict (organisation_id, prompt_id) do update set claimed_until = 0'

@@ -5,15 +5,15 @@ import { type Database, type Row, requireRow, statement } from './database.ts'
 
 const versionColumns = 'prompt_id, entry_id, commit_sha, blob'
 
-const textColumns = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'prompt_id', type: 'bigint' },
-  { name: 'entry_id', type: 'bigint' },
-  { name: 'commit_sha', type: 'text' },
-  { name: 'blob', type: 'text' },
-  { name: 'size', type: 'bigint' },
-  { name: 'text', type: 'text' },
-] as const
+const textColumns = {
+  organisation_id: 'bigint',
+  prompt_id: 'bigint',
+  entry_id: 'bigint',
+  commit_sha: 'text',
+  blob: 'text',
+  size: 'bigint',
+  text: 'text',
+} as const
 
 export function sqlLiveTexts(database: Database): LiveTextStore {
   const settings = async (organisationId: number) =>
@@ -83,7 +83,7 @@ export function sqlLiveTexts(database: Database): LiveTextStore {
         ),
         ...database.insertRows({
           table: 'live_texts',
-          columns: [...textColumns],
+          types: textColumns,
           rows: stored.map(({ promptId, entryId, commitSha, blob, text }) => ({
             organisation_id: organisationId,
             prompt_id: promptId,

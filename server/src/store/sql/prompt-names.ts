@@ -44,7 +44,7 @@ export function assignNames(
   wanted: string[][],
   store: (names: string[]) => Statement[],
 ): Statement {
-  const keys = `(select ${database.textKey('name')} from ${database.jsonRecords([{ name: 'name', type: 'text' }])})`
+  const keys = `(select ${database.textKey('name')} from ${database.jsonRecords({ name: 'text' })})`
   return {
     ...statement(`select name from prompts where ${sameName} and ${database.textKey('name')} in ${keys}`, [
       organisationId,

@@ -1,13 +1,9 @@
 import type { Action } from '../../domain/history/entry.ts'
 import type { HistoryStore } from '../../domain/history/history.ts'
 import { type PullStep, pullKey } from '../../domain/history/pull-span.ts'
-import type { Database, TypedColumn, Value } from './database.ts'
+import type { ColumnTypes, Database, Value } from './database.ts'
 
-const pullColumns: TypedColumn[] = [
-  { name: 'place', type: 'bigint' },
-  { name: 'number', type: 'bigint' },
-  { name: 'url', type: 'text' },
-]
+const pullColumns: ColumnTypes = { place: 'bigint', number: 'bigint', url: 'text' }
 
 // One text that sorts like the time and then the ID, because an aggregate takes one value. All numbers have 16 digits then.
 const offset = 1_000_000_000_000_000

@@ -1,23 +1,13 @@
 import type { FactStore, Findings, RepositorySize } from '../../domain/history/facts.ts'
 import { namesForPath, type Prompt } from '../../domain/prompt.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
-import { type Database, type Row, type Statement, statement, type TypedColumn, type Value } from './database.ts'
+import { type Database, type Row, type Statement, statement, type Value } from './database.ts'
 import { requireLease } from './lease.ts'
 import { lockOrganisation } from './organisations.ts'
 import { assignNames } from './prompt-names.ts'
 import { promptColumns, toPrompt } from './prompts.ts'
 
 type PromptFacts = Pick<FactStore, 'paths' | 'addPrompts' | 'prompts' | 'formerPaths' | 'sizes'>
-
-const newPromptColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'repository_id', type: 'bigint' },
-  { name: 'public_id', type: 'text' },
-  { name: 'name', type: 'text' },
-  { name: 'path', type: 'text' },
-  { name: 'created_at', type: 'bigint' },
-  { name: 'has_unique_name', type: 'bigint' },
-]
 
 export function sqlRepositoryPrompts(database: Database): PromptFacts {
   const textElements = database.jsonElements('text')
@@ -33,7 +23,6 @@ export function sqlRepositoryPrompts(database: Database): PromptFacts {
       const insertAll = (names: string[]) =>
         database.insertRows({
           table: 'prompts',
-          columns: newPromptColumns,
           rows: prompts.map(({ publicId, path, createdAt }, i) => ({
             organisation_id: organisationId,
             repository_id: id,

@@ -14,12 +14,12 @@ import {
 import { day, hourStart } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import {
+  type ColumnTypes,
   type Database,
   type Row,
   requireRow,
   type Statement,
   statement,
-  type TypedColumn,
   type Value,
 } from './database.ts'
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
@@ -40,13 +40,6 @@ const maxExact = 20
 const maxToExplain = 200
 // Longer ranges say little about the time.
 const maxRangeMs = 31 * day
-
-const insertedColumns: TypedColumn[] = typed('organisation_id', ...columns.split(', '))
-
-function typed(...names: string[]): TypedColumn[] {
-  const texts = ['candidates', 'shift_id']
-  return names.map((name) => ({ name, type: texts.includes(name) ? 'text' : 'bigint' }))
-}
 
 /** Whether the verdict on no change says that it caused the shift. */
 export const hasNoChange = '(s.entry_id is null or s.candidates is not null)'
@@ -168,7 +161,6 @@ export function sqlShifts(database: Database): ShiftStore {
         statement('delete from shifts where organisation_id = ? and prompt_id = ?', [organisationId, id]),
         ...database.insertRows({
           table: 'shifts',
-          columns: insertedColumns,
           rows,
           // Two processes that judge the prompt at the same time find the same shifts.
           onConflict: 'on conflict (organisation_id, prompt_id, at) do nothing',
@@ -312,8 +304,8 @@ export function sqlShifts(database: Database): ShiftStore {
   }
 }
 
-const rangeColumns: TypedColumn[] = typed('place', 'first', 'last')
-const countColumns: TypedColumn[] = [...rangeColumns, ...typed('moved', 'has_change')]
+const rangeColumns: ColumnTypes = { place: 'bigint', first: 'bigint', last: 'bigint' }
+const countColumns: ColumnTypes = { ...rangeColumns, moved: 'bigint', has_change: 'bigint' }
 
 function rangeRecords(ranges: Range[]): string {
   return JSON.stringify(ranges.map(([first, last], place) => ({ place, first, last })))

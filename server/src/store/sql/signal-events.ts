@@ -9,28 +9,30 @@ import {
 import { day, type Instant } from '../../domain/time.ts'
 import { columns, toAlert } from './alert-rows.ts'
 import {
+  type ColumnTypes,
   type Database,
   isDueSql,
   type Row,
   requireRow,
   type Statement,
   statement,
-  type TypedColumn,
 } from './database.ts'
 import { columns as signalColumns, toStoredSignal } from './signal-rows.ts'
 
-export const eventColumns = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'signal_id', type: 'bigint' },
-  { name: 'prompt_id', type: 'bigint' },
-  { name: 'occurred_at', type: 'bigint' },
-  { name: 'kind', type: 'text' },
-  { name: 'event_id', type: 'text' },
-  { name: 'changed_at', type: 'bigint' },
-] as const satisfies TypedColumn[]
+export const eventColumns = {
+  organisation_id: 'bigint',
+  signal_id: 'bigint',
+  prompt_id: 'bigint',
+  occurred_at: 'bigint',
+  kind: 'text',
+  event_id: 'text',
+  changed_at: 'bigint',
+} as const satisfies ColumnTypes
 
 /** A row of signal_events. */
-export type EventRow = Record<(typeof eventColumns)[number]['name'], string | number>
+export type EventRow = Record<keyof typeof eventColumns, string | number>
+
+export const eventNames = Object.keys(eventColumns) as (keyof EventRow)[]
 
 export function newEvent(
   { organisationId, promptId }: { organisationId: number; promptId: number },
@@ -51,9 +53,9 @@ export function newEvent(
 }
 
 /** A signal that waits and changes again is sent once, as it is then. */
-export const onLaterChange = `on conflict (organisation_id, signal_id) do update set ${eventColumns
+export const onLaterChange = `on conflict (organisation_id, signal_id) do update set ${eventNames
   .slice(2)
-  .map(({ name }) => `${name} = excluded.${name}`)
+  .map((name) => `${name} = excluded.${name}`)
   .join(', ')}`
 
 const isActive = 'signals = 1 and disabled_at is null'
@@ -156,7 +158,7 @@ export function announceErased(database: Database, organisationId: number, delet
     .map(({ id, prompt_id: promptId, created_at: occurredAt }) =>
       newEvent({ organisationId, promptId: promptId as number }, id as number, occurredAt as number, 'erased', at),
     )
-  const insert = { table: 'signal_events', columns: [...eventColumns], rows, onConflict: onLaterChange }
+  const insert = { table: 'signal_events', rows, onConflict: onLaterChange }
   return [
     {
       ...statement(`${sendingOrganisations} and organisation_id = ?`, [organisationId]),

@@ -1,7 +1,7 @@
 import type { SignalValue } from '../../domain/signals/signal.ts'
 import type { VersionText } from '../../domain/signals/version.ts'
 import type { Instant } from '../../domain/time.ts'
-import { type Database, type Row, type Statement, statement, type TypedColumn } from './database.ts'
+import { type ColumnTypes, type Database, type Row, type Statement, statement } from './database.ts'
 import { increaseRevisions } from './hour-revisions.ts'
 import { announceErased } from './signal-events.ts'
 import { addToSums, createSumChanges } from './sum-changes.ts'
@@ -10,13 +10,13 @@ import { recountTrials } from './trials.ts'
 /** The columns of a deleted signal that `afterDeletion` needs. */
 export const deletedColumns = 'id, prompt_id, value, created_at, version, subject'
 
-const columns: TypedColumn[] = [
-  { name: 'prompt', type: 'bigint' },
-  { name: 'version', type: 'text' },
-  { name: 'hour', type: 'bigint' },
-  { name: 'positive', type: 'bigint' },
-  { name: 'negative', type: 'bigint' },
-]
+const columns: ColumnTypes = {
+  prompt: 'bigint',
+  version: 'text',
+  hour: 'bigint',
+  positive: 'bigint',
+  negative: 'bigint',
+}
 
 /**
  * Subtracts signals that were just deleted (rows with `deletedColumns`) from their hourly sums, and deletes their votes. The votes
@@ -71,10 +71,7 @@ export function afterDeletion(database: Database, organisationId: number, remove
   ]
 }
 
-const voteColumns: TypedColumn[] = [
-  { name: 'prompt', type: 'bigint' },
-  { name: 'subject', type: 'text' },
-]
+const voteColumns: ColumnTypes = { prompt: 'bigint', subject: 'text' }
 
 function deleteVotes(database: Database, organisationId: number, removed: Row[]): Statement[] {
   if (removed.length === 0) return []

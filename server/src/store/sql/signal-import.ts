@@ -1,7 +1,7 @@
 import type { SignalImport, SignalImportAudit, SignalStore } from '../../domain/signals/signal.ts'
 import { hour, hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
-import { type Database, type Row, requireRow, type Statement, statement, type TypedColumn } from './database.ts'
+import { type ColumnTypes, type Database, type Row, requireRow, type Statement, statement } from './database.ts'
 import { increaseRevision } from './hour-revisions.ts'
 import { queueAllForJudge } from './judge-queue.ts'
 import { addToSums } from './sum-changes.ts'
@@ -18,35 +18,35 @@ export interface ImportEngine {
   readonly rowLock: 'for update' | 'update' | ''
 }
 
-const columns: TypedColumn[] = [
-  { name: 'line', type: 'bigint' },
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'prompt_id', type: 'bigint' },
-  { name: 'value', type: 'text' },
-  { name: 'metadata', type: 'text' },
-  { name: 'created_at', type: 'bigint' },
-  { name: 'version', type: 'text' },
-  { name: 'subject', type: 'text' },
-  { name: 'voter', type: 'text' },
-  { name: 'comment', type: 'text' },
-  { name: 'received_at', type: 'bigint' },
-  { name: 'trace_id', type: 'text' },
-  { name: 'month', type: 'bigint' },
-  { name: 'hour', type: 'bigint' },
+const columns: ColumnTypes = {
+  line: 'bigint',
+  organisation_id: 'bigint',
+  prompt_id: 'bigint',
+  value: 'text',
+  metadata: 'text',
+  created_at: 'bigint',
+  version: 'text',
+  subject: 'text',
+  voter: 'text',
+  comment: 'text',
+  received_at: 'bigint',
+  trace_id: 'text',
+  month: 'bigint',
+  hour: 'bigint',
   // Null for a vote that is not counted again.
-  { name: 'counted', type: 'bigint' },
-]
+  counted: 'bigint',
+}
 
 /** Set for lines with a subject only. `old_…` is the vote that is replaced, `old_value` what the sums contain of it. */
-const voteColumns: TypedColumn[] = [
-  { name: 'signal_id', type: 'bigint' },
-  { name: 'vote_id', type: 'bigint' },
-  { name: 'old_value', type: 'text' },
-  { name: 'old_version', type: 'text' },
-  { name: 'old_created_at', type: 'bigint' },
-]
+const voteColumns: ColumnTypes = {
+  signal_id: 'bigint',
+  vote_id: 'bigint',
+  old_value: 'text',
+  old_version: 'text',
+  old_created_at: 'bigint',
+}
 
-const noVote = voteColumns.map(() => null)
+const noVote = Object.keys(voteColumns).map(() => null)
 
 export function sqlSignalImport(database: Database, engine: ImportEngine): SignalStore['import'] {
   return async (batches, audit) => {
@@ -77,7 +77,7 @@ export function sqlSignalImport(database: Database, engine: ImportEngine): Signa
     }
 
     await database.stage({
-      columns: [...columns, ...voteColumns],
+      columns: { ...columns, ...voteColumns },
       batches: rows(),
       targets: ['signals', 'signal_hours', 'version_hours', 'signal_subjects'],
       statements: async () => {

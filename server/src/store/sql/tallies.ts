@@ -12,7 +12,7 @@ import {
 } from '../../domain/signals/signal.ts'
 import { emptyTally, type Tally } from '../../domain/signals/tally.ts'
 import { type Clock, day, hourStart, type Instant } from '../../domain/time.ts'
-import type { Database, Row, TypedColumn } from './database.ts'
+import type { ColumnTypes, Database, Row } from './database.ts'
 import { closedUntil } from './hour-revisions.ts'
 import { startedSpans } from './started-spans.ts'
 
@@ -50,18 +50,9 @@ const maxRememberedDays = 60_000
 // A few days are read at once.
 const minRememberedMs = 7 * day
 
-const spanColumns: TypedColumn[] = [
-  { name: 'place', type: 'bigint' },
-  { name: 'prompt', type: 'bigint' },
-  { name: 'first', type: 'bigint' },
-  { name: 'last', type: 'bigint' },
-]
+const spanColumns: ColumnTypes = { place: 'bigint', prompt: 'bigint', first: 'bigint', last: 'bigint' }
 
-const versionColumns: TypedColumn[] = [
-  { name: 'place', type: 'bigint' },
-  { name: 'prompt', type: 'bigint' },
-  { name: 'version', type: 'text' },
-]
+const versionColumns: ColumnTypes = { place: 'bigint', prompt: 'bigint', version: 'text' }
 
 /**
  * Counts signals by the hourly sums, and reads single signals only for hours that a span covers in part. Each span is summed by
@@ -196,7 +187,7 @@ export function sqlTallies(database: Database, clock: Clock): SqlTallies {
       if (promptIds.length === 0) return new Set()
       const records = promptIds.map((id) => ({ requested: id }))
       const rows = await database.rows(
-        `select requested from ${database.jsonRecords([{ name: 'requested', type: 'bigint' }])}
+        `select requested from ${database.jsonRecords({ requested: 'bigint' })}
          where exists (select 1 from version_sums where organisation_id = ? and prompt_id = requested)`,
         [JSON.stringify(records), organisationId],
       )

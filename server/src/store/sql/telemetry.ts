@@ -9,8 +9,15 @@ import type {
 } from '../../domain/telemetry/telemetry.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
-import { inChunks } from './chunks.ts'
-import { type Database, type Row, requireRow, type Statement, statement, type TypedColumn } from './database.ts'
+import {
+  type ColumnTypes,
+  type Database,
+  inChunks,
+  type Row,
+  requireRow,
+  type Statement,
+  statement,
+} from './database.ts'
 import { usedSum } from './organisations.ts'
 
 // A sender that names an endless number of versions or models must not fill the sums, which stay. What comes later is counted without.
@@ -24,60 +31,24 @@ const removalBatchSize = 500
 /** Of an organisation. Beyond it, the oldest go first, however many days they would be kept. */
 const maxLinks = 2_000_000
 
-const callColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'trace_id', type: 'text' },
-  { name: 'span_id', type: 'text' },
-  { name: 'prompt_id', type: 'bigint' },
-  { name: 'version', type: 'text' },
-  { name: 'model', type: 'text' },
-  { name: 'response_id', type: 'text' },
-  { name: 'at', type: 'bigint' },
-]
+const outcomeColumns: ColumnTypes = {
+  organisation_id: 'bigint',
+  kind: 'text',
+  outcome: 'text',
+  detail: 'text',
+  records: 'bigint',
+  first_at: 'bigint',
+  last_at: 'bigint',
+}
 
-const exposureColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'prompt_id', type: 'bigint' },
-  { name: 'hour', type: 'bigint' },
-  { name: 'version', type: 'text' },
-  { name: 'model', type: 'text' },
-  { name: 'calls', type: 'bigint' },
-]
-
-const eventColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'event_id', type: 'text' },
-  { name: 'at', type: 'bigint' },
-]
-
-const evaluationColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'prompt_id', type: 'bigint' },
-  { name: 'hour', type: 'bigint' },
-  { name: 'name', type: 'text' },
-  { name: 'version', type: 'text' },
-  { name: 'positive', type: 'bigint' },
-  { name: 'negative', type: 'bigint' },
-]
-
-const outcomeColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'kind', type: 'text' },
-  { name: 'outcome', type: 'text' },
-  { name: 'detail', type: 'text' },
-  { name: 'records', type: 'bigint' },
-  { name: 'first_at', type: 'bigint' },
-  { name: 'last_at', type: 'bigint' },
-]
-
-const waitingColumns: TypedColumn[] = [
-  { name: 'organisation_id', type: 'bigint' },
-  { name: 'event_id', type: 'text' },
-  { name: 'trace_id', type: 'text' },
-  { name: 'response_id', type: 'text' },
-  { name: 'document', type: 'text' },
-  { name: 'received_at', type: 'bigint' },
-]
+const waitingColumns: ColumnTypes = {
+  organisation_id: 'bigint',
+  event_id: 'text',
+  trace_id: 'text',
+  response_id: 'text',
+  document: 'text',
+  received_at: 'bigint',
+}
 
 export function sqlTelemetry(database: Database): TelemetryStore {
   /** Runs a statement that depends on the rows that others of the same transaction returned. */
@@ -86,9 +57,9 @@ export function sqlTelemetry(database: Database): TelemetryStore {
   }
 
   /** Inserts that also say which rows are new, because another process may insert the same. */
-  function insertNew(table: string, columns: TypedColumn[], rows: Row[], key: string, found: Row[]): Statement[] {
+  function insertNew(table: string, rows: Row[], key: string, found: Row[]): Statement[] {
     return database
-      .insertRows({ table, columns, rows, onConflict: `on conflict do nothing returning ${key}` })
+      .insertRows({ table, rows, onConflict: `on conflict do nothing returning ${key}` })
       .map((insert) => ({
         ...insert,
         andThen: (added) => {
@@ -142,7 +113,6 @@ export function sqlTelemetry(database: Database): TelemetryStore {
       await database.write([
         ...insertNew(
           'trace_links',
-          callColumns,
           sorted.map((call) => callRow(organisationId, call)),
           'trace_id, span_id',
           added,
@@ -166,7 +136,6 @@ export function sqlTelemetry(database: Database): TelemetryStore {
             await database.write([
               ...insertNew(
                 'evaluation_events',
-                eventColumns,
                 left
                   .toSorted((a, b) => (a.eventId < b.eventId ? -1 : 1))
                   .map(({ eventId, at }) => ({ organisation_id: organisationId, event_id: eventId, at })),
@@ -231,7 +200,7 @@ export function sqlTelemetry(database: Database): TelemetryStore {
       await database.write(
         database.insertRows({
           table: 'waiting_evaluations',
-          columns: waitingColumns,
+          types: waitingColumns,
           rows: waiting
             .toSorted((a, b) => (a.eventId < b.eventId ? -1 : 1))
             .map(({ eventId, traceId, responseId, document }) => ({
@@ -293,7 +262,7 @@ export function sqlTelemetry(database: Database): TelemetryStore {
       await database.write([
         ...database.insertRows({
           table: 'telemetry_outcomes',
-          columns: outcomeColumns,
+          types: outcomeColumns,
           rows,
           onConflict: `on conflict (organisation_id, kind, outcome, detail) do update
             set records = telemetry_outcomes.records + excluded.records, last_at = excluded.last_at`,
@@ -503,7 +472,6 @@ function countExposures(database: Database, organisationId: number, calls: Call[
     }
     return database.insertRows({
       table: 'exposure_hours',
-      columns: exposureColumns,
       rows: [...sums.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row),
       onConflict: `on conflict (organisation_id, prompt_id, hour, version, model) do update
         set calls = exposure_hours.calls + excluded.calls`,
@@ -556,7 +524,6 @@ function countScores(database: Database, organisationId: number, scores: JudgeSc
   }
   return database.insertRows({
     table: 'evaluation_hours',
-    columns: evaluationColumns,
     rows: [...sums.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row),
     onConflict: `on conflict (organisation_id, prompt_id, hour, name, version) do update
       set positive = evaluation_hours.positive + excluded.positive, negative = evaluation_hours.negative + excluded.negative`,

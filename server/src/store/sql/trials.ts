@@ -364,11 +364,7 @@ export function sqlTrials(database: Database): TrialStore {
           },
           ...database.insertRows({
             table: 'trial_voters',
-            columns: [
-              { name: 'organisation_id', type: 'bigint' },
-              { name: 'trial_id', type: 'text' },
-              { name: 'voter', type: 'text' },
-            ],
+            types: { organisation_id: 'bigint', trial_id: 'text', voter: 'text' },
             rows: voters.map((voter) => ({ organisation_id: organisationId, trial_id: id, voter })),
             onConflict: '',
           }),
@@ -486,15 +482,6 @@ function insertTrial(trial: NewTrial, by: Actor): Statement {
 function insertPrompts(database: Database, { organisationId, id, prompts }: NewTrial): Statement[] {
   return database.insertRows({
     table: 'trial_prompts',
-    columns: [
-      { name: 'organisation_id', type: 'bigint' },
-      { name: 'trial_id', type: 'text' },
-      { name: 'prompt_id', type: 'bigint' },
-      { name: 'blob', type: 'text' },
-      { name: 'text', type: 'text' },
-      { name: 'controls', type: 'text' },
-      { name: 'active', type: 'bigint' },
-    ],
     rows: prompts.map(({ prompt, blob, text, controls }) => ({
       organisation_id: organisationId,
       trial_id: id,

@@ -1,11 +1,8 @@
 import type { Span } from '../../domain/signals/interval.ts'
 import type { VoteWindow } from '../../domain/signals/vote-window.ts'
-import { type Database, type Statement, statement, type TypedColumn } from './database.ts'
+import { type ColumnTypes, type Database, type Statement, statement } from './database.ts'
 
-const spanColumns: TypedColumn[] = [
-  { name: 'first', type: 'bigint' },
-  { name: 'last', type: 'bigint' },
-]
+const spanColumns: ColumnTypes = { first: 'bigint', last: 'bigint' }
 
 // No version is empty, so it stands for signals without one.
 const unversioned = ''

@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } fro
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Database, Row, RowInsert, Staging, Statement } from '../sql/database.ts'
+import { type Database, type Row, type RowInsert, type Staging, type Statement, storedNames } from '../sql/database.ts'
 
 export interface SqliteDatabase extends Database {
   /** Runs `work` synchronously in one transaction. Waits up to `timeoutMs` while another process is writing. */
@@ -88,8 +88,9 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
 
   async function stageNow({ columns, batches, statements }: Staging): Promise<Row[][]> {
     connection.exec('drop table if exists temp.staged')
-    connection.exec(`create temp table staged (${columns.map(({ name }) => name).join(', ')})`)
-    const insert = connection.prepare(`insert into temp.staged values (${columns.map(() => '?').join(', ')})`)
+    const names = Object.keys(columns)
+    connection.exec(`create temp table staged (${names.join(', ')})`)
+    const insert = connection.prepare(`insert into temp.staged values (${names.map(() => '?').join(', ')})`)
     for await (const rows of batches) {
       // The temporary table has its own file, so this does not lock the database.
       connection.exec('begin')
@@ -110,7 +111,9 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
     byteOrder: 'collate binary',
     textKey: (text) => text,
     jsonRecords: (columns) =>
-      `(select ${columns.map(({ name }) => `value ->> '${name}' as ${name}`).join(', ')} from json_each(?)) as records`,
+      `(select ${Object.keys(columns)
+        .map((name) => `value ->> '${name}' as ${name}`)
+        .join(', ')} from json_each(?)) as records`,
     insertRows,
     jsonElements: () => '(select value from json_each(?))',
     firstHourSums: (condition, order, hours) =>
@@ -131,8 +134,9 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
   }
 }
 
-function insertRows({ table, columns, rows, computed, onConflict }: RowInsert): Statement[] {
-  const names = columns.map(({ name }) => name)
+function insertRows(insert: RowInsert): Statement[] {
+  const { table, rows, computed, onConflict } = insert
+  const names = storedNames(insert)
   const parameters = [...names]
   const values = names.map(() => '?')
   if (computed !== undefined) {

@@ -1,7 +1,7 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
 import { type Clock, monthStart } from '../../domain/time.ts'
-import { columnNames, type Row } from '../sql/database.ts'
+import type { Row } from '../sql/database.ts'
 import { increaseRevision } from '../sql/hour-revisions.ts'
 import {
   type ChangedRows,
@@ -19,7 +19,7 @@ import {
   toStoredVote,
   usageKey,
 } from '../sql/signal-changes.ts'
-import { eventColumns, onLaterChange, sendingOrganisations } from '../sql/signal-events.ts'
+import { eventNames, onLaterChange, sendingOrganisations } from '../sql/signal-events.ts'
 import { addToSums } from '../sql/sum-changes.ts'
 import { receivedAt } from '../sql/vote.ts'
 import type { SqliteDatabase } from './database.ts'
@@ -161,7 +161,7 @@ function rowStore(database: SqliteDatabase): (rows: ChangedRows) => void {
      values (?, ?, ?, ?, ?, ?)`,
   )
   const insertEvent = database.prepare(
-    `insert into signal_events (${columnNames(eventColumns)}) values (?, ?, ?, ?, ?, ?, ?) ${onLaterChange}`,
+    `insert into signal_events (${eventNames.join(', ')}) values (?, ?, ?, ?, ?, ?, ?) ${onLaterChange}`,
   )
 
   function insertAllPlain(signals: SQLInputValue[][]): void {
@@ -210,6 +210,6 @@ function rowStore(database: SqliteDatabase): (rows: ChangedRows) => void {
     for (const { organisationId, key, fingerprint, vote, status } of rows.keys) {
       insertKey.run(organisationId, key, fingerprint, vote.signalId, vote.createdAt, status)
     }
-    for (const event of rows.events) insertEvent.run(...eventColumns.map(({ name }) => event[name]))
+    for (const event of rows.events) insertEvent.run(...eventNames.map((name) => event[name]))
   }
 }
