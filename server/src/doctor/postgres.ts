@@ -1,15 +1,14 @@
 import pg from 'pg'
 import { type Instant, monthStart, nextMonthStart } from '../domain/time.ts'
 import { workerPoolSize } from '../service/worker/pool-size.ts'
-import { getTypeParser } from '../store/postgres/connection.ts'
+import { getTypeParser, numberPlaceholders } from '../store/postgres/connection.ts'
 import { minServerVersion } from '../store/postgres/database.ts'
+import { findLayoutProblems, findLocalRemains, findUnreachableNodes } from '../store/postgres/distributed-layout.ts'
 import { fixSnapshots } from '../store/postgres/distributed-snapshot.ts'
 import { hasCitus, isDistributed } from '../store/postgres/distributed-tables.ts'
 import { partitionName } from '../store/postgres/partitions.ts'
-import { numberPlaceholders } from '../store/postgres/placeholders.ts'
 import type { Row, Value } from '../store/sql/database.ts'
 import type { DatabaseReader } from './database.ts'
-import { checkDistribution } from './distribution.ts'
 import { type Finding, fail, ok, reasonOf, runCheck, warn } from './finding.ts'
 
 const guide = 'docs/operations/postgres.md'
@@ -170,4 +169,34 @@ async function checkPartitions(rows: DatabaseReader['rows'], now: Instant): Prom
   if (missing.length === 0) return ok('partitions', `${expected.join(' and ')} exist`)
   const fix = 'The service creates partitions on start and with the first signal of a month. Check that it runs'
   return warn('partitions', `missing: ${missing.join(', ')}`, fix)
+}
+
+const citusGuide = 'docs/operations/citus.md'
+
+/** The layout of a database on a server with Citus. */
+async function checkDistribution(rows: DatabaseReader['rows']): Promise<Finding> {
+  if (!(await isDistributed(rows))) {
+    return ok('distribution', "the server has Citus, but the tables are not distributed ('promptledger distribute')")
+  }
+  const problems = await findLayoutProblems(rows)
+  if (problems.length > 0) {
+    const fix = `Run 'promptledger distribute', which completes it, or undo what was changed by hand: ${citusGuide}`
+    return fail('distribution', problems.join(', '), fix)
+  }
+  const unreachable = await findUnreachableNodes(rows)
+  if (unreachable.length > 0) {
+    const message = `the coordinator cannot connect to ${unreachable.join(', ')}`
+    return fail('distribution', message, `Start it, or promote its standby: ${citusGuide}`)
+  }
+  const remains = await findLocalRemains(rows)
+  if (remains.length > 0) {
+    const message = `the coordinator still has rows of before in ${remains.join(', ')}`
+    return warn('distribution', message, "Run 'promptledger distribute' again, which removes them")
+  }
+  const [row] = await rows(
+    `select count(*) as shards, count(distinct nodename || ':' || nodeport) as workers, max(count) as most, min(count) as least
+     from (select nodename, nodeport, count(*) over (partition by nodename, nodeport) as count from citus_shards
+       where table_name = 'signal_usage'::regclass) as placements`,
+  )
+  return ok('distribution', `${row?.shards} shards on ${row?.workers} workers, ${row?.least} to ${row?.most} on each`)
 }

@@ -12,9 +12,8 @@ import {
   statement,
   storedNames,
 } from '../sql/database.ts'
-import { advisoryLockId, getTypeParser } from './connection.ts'
+import { advisoryLockId, getTypeParser, numberPlaceholders } from './connection.ts'
 import { isDistributed } from './distributed-tables.ts'
-import { numberPlaceholders } from './placeholders.ts'
 import { closeStalledConnections } from './stalled-connections.ts'
 
 export interface PostgresDatabase extends Database {

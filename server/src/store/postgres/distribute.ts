@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Row } from '../sql/database.ts'
-import { advisoryLockId, getTypeParser } from './connection.ts'
+import { advisoryLockId, getTypeParser, numberPlaceholders } from './connection.ts'
 import { incrementChangeCounter } from './database.ts'
 import { findLayoutProblems, findLocalRemains, findUnreachableNodes, readShardGroups } from './distributed-layout.ts'
 import { createRecordFunction, recordFunction } from './distributed-record.ts'
@@ -12,7 +12,6 @@ import {
   readDistributedTables,
   referenceTable,
 } from './distributed-tables.ts'
-import { numberPlaceholders } from './placeholders.ts'
 import { moveAllRecent } from './recent-sums.ts'
 
 const guide = 'docs/operations/citus.md'

@@ -4,7 +4,6 @@ import { createMigrationTable, currentVersion, pendingMigrations, readMigrations
 import { chainEarlierEntries } from '../sql/unchained-audit.ts'
 import type { PostgresDatabase } from './database.ts'
 import { completeDistribution, inSequence } from './distribute.ts'
-import { splitStatements } from './sql-statements.ts'
 
 export async function migrate(database: PostgresDatabase, clock: Clock): Promise<number> {
   const migrations = readMigrations(migrationsFolders.postgres)
@@ -26,4 +25,16 @@ export async function migrate(database: PostgresDatabase, clock: Clock): Promise
   })
   await chainEarlierEntries(database, clock())
   return migrations.at(-1)?.version ?? 0
+}
+
+/**
+ * The statements of a migration, one by one: Citus does not take several in one query once tables are distributed. Migrations have
+ * no `--` or `;` inside of texts, and a statement ends at the end of a line.
+ */
+function splitStatements(sql: string): string[] {
+  return sql
+    .replaceAll(/--.*$/gm, '')
+    .split(/;\s*$/m)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '')
 }

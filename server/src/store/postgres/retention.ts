@@ -1,11 +1,16 @@
 import type pg from 'pg'
 import type { RetentionStore } from '../../domain/signals/retention.ts'
 import { monthStart } from '../../domain/time.ts'
-import { removeKeysOfRemovedSignals } from '../sql/idempotency-window.ts'
-import { removalBatchSize, removeSubjectsBatch, retainSince, sqlRetainedSince } from '../sql/retention.ts'
+import {
+  removalBatchSize,
+  removeKeysOfRemovedSignals,
+  removeSubjectsBatch,
+  retainSince,
+  sqlRetainedSince,
+} from '../sql/retention.ts'
 import { advisoryLockId } from './connection.ts'
 import type { PostgresDatabase } from './database.ts'
-import { limitLockWaits } from './distributed-lock-timeout.ts'
+import { limitLockWaits } from './distributed-snapshot.ts'
 import { partitionName } from './partitions.ts'
 
 // How long to wait for readers of a month. Giving up is harmless: the next run tries again.

@@ -24,3 +24,13 @@ export const removeSubjectsBatch = statement(
      select organisation_id, prompt_id, subject from signal_subjects where ${isExpired} limit ${removalBatchSize})
      and ${isExpired} returning subject`,
 )
+
+/**
+ * Removes a batch of the idempotency keys whose signals retention has removed: a repeated request gets the first response for as long as
+ * the signal is kept (docs/decisions/0097). A full batch means there may be more.
+ */
+export const removeKeysOfRemovedSignals = statement(
+  `delete from idempotency_keys where (organisation_id, key) in (
+     select organisation_id, key from idempotency_keys where created_at < (select kept_since from signal_retention)
+     limit ${removalBatchSize}) returning key`,
+)

@@ -1,8 +1,13 @@
 import type { RetentionStore } from '../../domain/signals/retention.ts'
 import { hourStart } from '../../domain/time.ts'
 import { statement } from '../sql/database.ts'
-import { removeKeysOfRemovedSignals } from '../sql/idempotency-window.ts'
-import { removalBatchSize, removeSubjectsBatch, retainSince, sqlRetainedSince } from '../sql/retention.ts'
+import {
+  removalBatchSize,
+  removeKeysOfRemovedSignals,
+  removeSubjectsBatch,
+  retainSince,
+  sqlRetainedSince,
+} from '../sql/retention.ts'
 import type { SqliteDatabase } from './database.ts'
 
 // Goes prompt by prompt, because the index on time starts with the prompt.
