@@ -4,7 +4,7 @@ import type { RecordOutcome } from '../domain/signals/signal.ts'
 import type { Store } from '../domain/store.ts'
 import type { Clock } from '../domain/time.ts'
 
-export interface StoreOptions {
+interface StoreOptions {
   /** `sqlite:<path>` or `postgres://…` */
   url: string
   poolSize: number

@@ -18,7 +18,7 @@ export interface TimedChange extends LandedChange {
 
 /**
  * The changes in the order in which they went live, if merging makes them live, with the rules of `liveTimes` in
- * store/sql/live-times.ts: in the order of the branch, each at the latest date up to it. A date after `now` is wrong and counts
+ * store/sql/history.ts: in the order of the branch, each at the latest date up to it. A date after `now` is wrong and counts
  * as that of the change before.
  */
 export function timedChanges(changes: LandedChange[], now: Instant): TimedChange[] {

@@ -28,7 +28,7 @@ export const referenceTable = 'signal_retention'
 /** Runs a statement with `?` placeholders. */
 export type ReadRows = (sql: string, parameters?: Value[]) => Promise<Row[]>
 
-export interface DistributedTable {
+interface DistributedTable {
   name: string
   kind: 'distributed' | 'reference' | 'other'
   column: string | null

@@ -1,7 +1,7 @@
 import type { SignalPosition } from '../../domain/signals/erasure.ts'
 import { statement } from '../sql/database.ts'
 import { mayMatch, type SignalScan, toPosition } from '../sql/erasure.ts'
-import { deletedColumns } from '../sql/signal-hours.ts'
+import { deletedColumns } from '../sql/signal-deletion.ts'
 import type { PostgresDatabase } from './database.ts'
 
 // Up to 16 KB of metadata in each row, which arrive and are parsed at once.

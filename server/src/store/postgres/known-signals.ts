@@ -1,5 +1,6 @@
 import { monthStart } from '../../domain/time.ts'
 import { type ColumnTypes, columnNames, type Row } from '../sql/database.ts'
+import { usedInMonth } from '../sql/organisations.ts'
 import {
   type KnownKey,
   type KnownVotes,
@@ -12,7 +13,6 @@ import {
 } from '../sql/signal-changes.ts'
 import { type BatchRow, batchInput, batchParameters } from './batch-columns.ts'
 import type { PostgresDatabase } from './database.ts'
-import { findUsed } from './monthly-limit.ts'
 
 const keyColumns: ColumnTypes = { organisation_id: 'bigint', key: 'text' }
 
@@ -85,7 +85,7 @@ export async function settleFound(database: PostgresDatabase, sent: SignalChange
     const isOwn = requests.some((each) => found.has(each) || each.id === vote?.voteId || each.id === vote?.signalId)
     if (!isOwn || requests.every(({ outcome }) => outcome !== null)) continue
     const month = `${signal.organisationId} ${monthStart(signal.createdAt)}`
-    if (!used.has(month)) used.set(month, await findUsed(database, signal))
+    if (!used.has(month)) used.set(month, await usedInMonth(database, signal.organisationId, signal.createdAt))
     settleStored(change, used.get(month) as number)
   }
 }

@@ -1,9 +1,3 @@
-import type { SignalToRecord } from '../../domain/signals/signal.ts'
-import { monthStart } from '../../domain/time.ts'
-import { requireRow } from '../sql/database.ts'
-import { usedSum } from '../sql/organisations.ts'
-import type { PostgresDatabase } from './database.ts'
-
 // What the organisation recorded without a limit before it got one.
 const recent = (of: string) =>
   `(select coalesce(sum(r.used), 0)::bigint from recent_usage r where r.organisation_id = ${of}.organisation_id and r.month = ${of}.month)`
@@ -33,15 +27,4 @@ export function reserveUsage(input: string, condition: string, addsRecent: boole
     set used = usage.used + excluded.used, month_limit = excluded.month_limit
     where usage.used + excluded.used${plusRecent('excluded')} <= excluded.month_limit
   returning organisation_id, used${plusRecent('usage')} as used`
-}
-
-/** How many signals still fit, by `usageKey`, for organisations whose batch was larger than that. */
-export type Remaining = Map<string, number>
-
-export async function findUsed(
-  database: PostgresDatabase,
-  { organisationId, createdAt }: SignalToRecord,
-): Promise<number> {
-  const sql = `select ${usedSum} from month_usage where organisation_id = ? and month = ?`
-  return requireRow(await database.rows(sql, [organisationId, monthStart(createdAt)])).used as number
 }

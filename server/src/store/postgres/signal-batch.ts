@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
 import { type Clock, monthStart } from '../../domain/time.ts'
+import { usedInMonth } from '../sql/organisations.ts'
 import {
   changedRows,
   type KnownVotes,
@@ -18,7 +19,6 @@ import { sendingOrganisations } from '../sql/signal-events.ts'
 import { deadlock, type PostgresDatabase, UnknownOutcome } from './database.ts'
 import { distributedStatement } from './distributed-record.ts'
 import { lookUp, settleFound } from './known-signals.ts'
-import { findUsed, type Remaining } from './monthly-limit.ts'
 import type { PreparePartitions } from './partitions.ts'
 import type { RecentSums } from './recent-sums.ts'
 import { monthsOf } from './record-rows.ts'
@@ -64,7 +64,8 @@ export function recordBatch(
       sending = new Set((await database.rows(sendingOrganisations)).map((row) => row.organisation_id as number))
       seenGeneration = current
     }
-    const remaining: Remaining = new Map()
+    // How many signals still fit, by `usageKey`, for organisations whose batch was larger than that.
+    const remaining = new Map<string, number>()
     const votes: KnownVotes = new Map()
     let sent: SignalChange[] = []
     let mustLookUp = performance.now() < lookUpUntil
@@ -162,7 +163,7 @@ export function recordBatch(
         })
         const [{ signal }] = changes as [SignalChange]
         if (isExplained || signal.limit === null) continue
-        const used = await findUsed(database, signal)
+        const used = await usedInMonth(database, signal.organisationId, signal.createdAt)
         if (used < signal.limit) {
           remaining.set(usageKey(signal), signal.limit - used)
           continue

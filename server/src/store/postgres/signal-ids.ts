@@ -4,7 +4,7 @@ const blockSize = 1_024
 // The index on IDs stays small because IDs follow time. An idle process therefore discards old IDs instead of using them late.
 const maxAgeMs = 10_000
 
-export interface SignalIds {
+interface SignalIds {
   reserve(count: number): Promise<number[]>
   /** Drops reserved IDs. After a failover, the server may not know that it has handed them out. */
   discard(): void

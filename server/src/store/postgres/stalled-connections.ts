@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type pg from 'pg'
 
-export interface StallWatch {
+interface StallWatch {
   /** Stops watching the connection until it is released, for work that may take any amount of time. */
   exempt(client: pg.PoolClient): void
   stop(): void

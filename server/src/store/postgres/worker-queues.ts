@@ -20,7 +20,7 @@ const probeTimeout = '2s'
 type Worker = number
 
 /** Where Citus stores the signals of each organisation. */
-export interface Workers {
+interface Workers {
   find(organisationId: number): Promise<Worker>
   /** The same without asking the coordinator. Undefined if it has to be asked. */
   known(organisationId: number): Worker | undefined
@@ -80,7 +80,7 @@ export function createWorkers(database: PostgresDatabase): Workers {
   }
 }
 
-export interface WorkerQueues<Item, Result> extends GroupCommit<Item, Result> {
+interface WorkerQueues<Item, Result> extends Omit<GroupCommit<Item, Result>, 'rejectAll'> {
   /** How long the worker of this organisation has not recorded a batch that it was sent. */
   serverStalledForMs(organisationId: number): number
   /** Stops asking whether workers are back. */
@@ -130,9 +130,6 @@ export function groupCommitByWorker<Item extends { organisationId: number }, Res
   return {
     submit,
     enqueue: (item, resolve, reject) => void submit(item).then(resolve, reject),
-    rejectAll(error) {
-      for (const queue of all()) queue.rejectAll(error)
-    },
     waiting: () => all().reduce((sum, queue) => sum + queue.waiting(), 0),
     // A worker that hangs rejects only its own signals. Every request asks the coordinator first, which shows whether that responds.
     stalledForMs: () => 0,

@@ -13,17 +13,18 @@ import { day, type Instant } from '../../domain/time.ts'
 import { selectAlert, toAlert } from './alert-rows.ts'
 import { auditEntry } from './audit-chain.ts'
 import {
+  countRows,
   type Database,
   firstOrNull,
   isDueSql,
   type Row,
-  requireRow,
   type Statement,
   statement,
   type Value,
+  writeRows,
 } from './database.ts'
 
-export const ownColumns = `id, organisation_id, public_id, alert_id, event, message, state, attempts, due_at, status, response, error,
+const ownColumns = `id, organisation_id, public_id, alert_id, event, message, state, attempts, due_at, status, response, error,
   created_at, finished_at`
 const columns = ownColumns.replaceAll(/\w+/g, 'd.$&')
 // During an update, processes of a newer version may already queue events that only they can compose.
@@ -47,12 +48,11 @@ export function sqlAlertDeliveries(database: Database): AlertDeliveryStore {
     async page(organisationId, alertId, request) {
       const condition = alertId === null ? '1 = 1' : 'd.alert_id = ?'
       const parameters = [organisationId, ...(alertId === null ? [] : [alertId])]
-      const count = `select count(*) as count from alert_deliveries d where d.organisation_id = ? and ${condition}`
-      const [counts, deliveries] = await Promise.all([
-        database.rows(count, parameters),
+      const [totalCount, deliveries] = await Promise.all([
+        countRows(database, `alert_deliveries d where d.organisation_id = ? and ${condition}`, parameters),
         listed(condition, [...parameters, request.limit, pageOffset(request)], 'order by d.id desc limit ? offset ?'),
       ])
-      return { deliveries, totalCount: requireRow(counts).count as number }
+      return { deliveries, totalCount }
     },
 
     async find(organisationId, publicId) {
@@ -126,31 +126,26 @@ export function sqlAlertDeliveries(database: Database): AlertDeliveryStore {
     },
 
     async finish({ organisationId, id, leaseOwner }, { state, status, response, error, dueAt, finishedAt }) {
-      const [rows = []] = await database.write([
-        statement(
-          `update alert_deliveries set state = ?, status = ?, response = ?, error = ?, due_at = ?, finished_at = ?,
-             attempts = attempts + 1, lease_owner = null
-           where organisation_id = ? and id = ? and lease_owner = ? and state = 'pending' returning id`,
-          [state, status, response, error, dueAt, finishedAt, organisationId, id, leaseOwner],
-        ),
-      ])
+      const rows = await writeRows(
+        database,
+        `update alert_deliveries set state = ?, status = ?, response = ?, error = ?, due_at = ?, finished_at = ?,
+           attempts = attempts + 1, lease_owner = null
+         where organisation_id = ? and id = ? and lease_owner = ? and state = 'pending' returning id`,
+        [state, status, response, error, dueAt, finishedAt, organisationId, id, leaseOwner],
+      )
       return rows.length > 0
     },
 
     async release({ organisationId, id, leaseOwner }, at) {
-      await database.write([
-        statement(
-          `update alert_deliveries set due_at = ?, lease_owner = null
-           where organisation_id = ? and id = ? and lease_owner = ? and state = 'pending'`,
-          [at, organisationId, id, leaseOwner],
-        ),
-      ])
+      await writeRows(
+        database,
+        `update alert_deliveries set due_at = ?, lease_owner = null
+         where organisation_id = ? and id = ? and lease_owner = ? and state = 'pending'`,
+        [at, organisationId, id, leaseOwner],
+      )
     },
 
-    async countPending() {
-      const sql = `select count(*) as count from alert_deliveries where state = 'pending'`
-      return requireRow(await database.rows(sql)).count as number
-    },
+    countPending: () => countRows(database, `alert_deliveries where state = 'pending'`),
 
     async negativeComments(organisationId, promptPublicId, since, limit) {
       const rows = await database.rows(

@@ -1,4 +1,4 @@
-import type { Actor, AuditAction, AuditDetails } from '../../domain/access/audit.ts'
+import type { AuditDetails } from '../../domain/access/audit.ts'
 import {
   type Alert,
   type AlertChanges,
@@ -9,10 +9,10 @@ import {
   secondSignalWebhook,
   tooManyAlerts,
 } from '../../domain/alerts/alert.ts'
-import { type Instant, isoTime } from '../../domain/time.ts'
+import { isoTime } from '../../domain/time.ts'
 import { cancelPending } from './alert-deliveries.ts'
 import { columns, ruleColumns, toAlert } from './alert-rows.ts'
-import { auditEntry } from './audit-chain.ts'
+import { auditOf } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
 import { decideOpenNotices } from './notice-changes.ts'
 import { lockOrganisation, requireRoom } from './organisations.ts'
@@ -36,7 +36,7 @@ export function sqlAlerts(database: Database): AlertStore {
     },
 
     async add(alert, by) {
-      const { organisationId, createdAt } = alert
+      const { organisationId, createdAt, channel, hint } = alert
       let stored: Row[] = []
       // The writers of signals cache who gets them.
       await database[alert.signals ? 'writeAndInvalidate' : 'write']([
@@ -48,8 +48,7 @@ export function sqlAlerts(database: Database): AlertStore {
           ...insertAlert(alert),
           andThen(rows) {
             stored = rows
-            const { channel, hint } = alert
-            return [audit(alert, 'alert.added', createdAt, by, { channel, target: hint })]
+            return [auditOf(alert, 'alert.added', createdAt, by, { channel, target: hint })]
           },
         },
       ])
@@ -85,7 +84,7 @@ export function sqlAlerts(database: Database): AlertStore {
               ...(changes.disabledAt === null
                 ? [decideOpenNotices(organisationId, at)]
                 : [cancelPending(alert, 'The alert is disabled.', at)]),
-              audit(alert, 'alert.updated', at, by, changedFields(alert, after)),
+              auditOf(alert, 'alert.updated', at, by, changedFields(alert, after)),
             ]
           },
         },
@@ -95,21 +94,18 @@ export function sqlAlerts(database: Database): AlertStore {
 
     async rotateSecret(alert, { sealed, oldUntil }, at, by) {
       const { organisationId, id } = alert
-      let stored: Row[] = []
-      await database.write([
+      const [rows = []] = await database.write([
         {
           ...statement(
             `update alerts set sealed_old_secret = sealed_secret, old_secret_until = ?, sealed_secret = ?
              where organisation_id = ? and id = ? returning ${columns}`,
             [oldUntil, sealed, organisationId, id],
           ),
-          andThen(rows) {
-            stored = rows
-            return rows.map(() => audit(alert, 'alert.secret_rotated', at, by, { old_secret_until: isoTime(oldUntil) }))
-          },
+          andThen: (rows) =>
+            rows.map(() => auditOf(alert, 'alert.secret_rotated', at, by, { old_secret_until: isoTime(oldUntil) })),
         },
       ])
-      return firstOrNull(stored, toAlert)
+      return firstOrNull(rows, toAlert)
     },
 
     async remove(alert, at, by) {
@@ -121,7 +117,7 @@ export function sqlAlerts(database: Database): AlertStore {
             rows.flatMap(() => [
               ...(alert.signals ? [forgetWaiting(alert)] : []),
               cancelPending(alert, 'The alert was removed.', at),
-              audit(alert, 'alert.removed', at, by),
+              auditOf(alert, 'alert.removed', at, by),
             ]),
         },
       ])
@@ -174,17 +170,6 @@ function startSending({ organisationId }: Pick<Alert, 'organisationId'>): Statem
 /** An update may be the repair, so the next attempt is not put off, unless one is in progress. */
 const sendAgain =
   'signals_attempts = 0, signals_due_at = case when signals_lease is null then 0 else signals_due_at end'
-
-function audit(
-  { organisationId, publicId, name }: Pick<Alert, 'organisationId' | 'publicId' | 'name'>,
-  action: AuditAction,
-  at: Instant,
-  by: Actor,
-  details?: AuditDetails,
-) {
-  const subject = { id: publicId, name }
-  return auditEntry({ organisationId, by, at, action, subject, ...(details && { details }) })
-}
 
 /** The fields that differ, by their names in the API. Never the target itself, which can be a secret. */
 function changedFields(before: Alert, after: Alert): AuditDetails {

@@ -10,12 +10,26 @@ export function renumberedRow({ name, columns }: ArchiveTable, row: ArchiveRow, 
     const value = row[i] ?? null
     return kind === 'text' || kind === 'integer' || value === null ? value : (value as number) + offsets[kind]
   })
-  if (name === 'audit') renumberSubject(Object.keys(columns), renumbered, offsets)
-  if (name === 'pulls') renumberPrompts(Object.keys(columns).indexOf('document'), renumbered, offsets)
-  if (name === 'alert_deliveries') renumberMessage(Object.keys(columns).indexOf('message'), renumbered, offsets)
-  if (name === 'shifts') renumberCandidates(Object.keys(columns).indexOf('candidates'), renumbered, offsets)
-  if ('version' in columns) renumberVersion(Object.keys(columns).indexOf('version'), renumbered, offsets)
+  const names = Object.keys(columns)
+  if (name === 'audit') {
+    const table = subjects[row[names.indexOf('action')] as AuditAction] ?? null
+    const at = names.indexOf('subject_id')
+    if (table !== null) renumbered[at] = String(Number(row[at]) + offsets[table])
+  }
+  for (const [column, renumberedText] of Object.entries({ version: renumberedVersion, ...texts[name] })) {
+    const at = names.indexOf(column)
+    const text = at < 0 ? null : (row[at] ?? null)
+    if (text !== null) renumbered[at] = renumberedText(text as string, offsets)
+  }
   return renumbered
+}
+
+/** The columns with IDs inside of text. */
+const texts: Record<string, Record<string, (text: string, offsets: Offsets) => string>> = {
+  audit: { details: renumberedDetails },
+  pulls: { document: renumberedPull },
+  alert_deliveries: { message: renumberedMessage },
+  shifts: { candidates: renumberedCandidates },
 }
 
 /** The table that the subject of an audit entry is in. Prompts use their public ID, which never changes. */
@@ -87,17 +101,6 @@ const detailIds: Record<string, NumberedTable> = {
   regression_id: 'regressions',
 }
 
-function renumberSubject(columns: string[], row: ArchiveRow, offsets: Offsets): void {
-  const [action, subject, details] = ['action', 'subject_id', 'details'].map((name) => columns.indexOf(name)) as [
-    number,
-    number,
-    number,
-  ]
-  const table = subjects[row[action] as AuditAction] ?? null
-  if (table !== null) row[subject] = String(Number(row[subject]) + offsets[table])
-  if (row[details] !== null) row[details] = renumberedDetails(row[details] as string, offsets)
-}
-
 function renumberedDetails(text: string, offsets: Offsets): string {
   const members = Object.entries(JSON.parse(text) as AuditDetails)
   if (!members.some(([name]) => Object.hasOwn(detailIds, name))) return text
@@ -109,28 +112,25 @@ function renumberedDetails(text: string, offsets: Offsets): string {
 }
 
 /** A pull request's document contains prompt IDs. */
-function renumberPrompts(document: number, row: ArchiveRow, offsets: Offsets): void {
-  const pull: Pull = JSON.parse(row[document] as string)
+function renumberedPull(text: string, offsets: Offsets): string {
+  const pull: Pull = JSON.parse(text)
   for (const file of pull.heads.flatMap(({ files }) => files)) {
     if (file.promptId !== null) file.promptId += offsets.prompts
   }
-  row[document] = JSON.stringify(pull)
+  return JSON.stringify(pull)
 }
 
 /** The candidates of a shift are history entries. */
-function renumberCandidates(at: number, row: ArchiveRow, offsets: Offsets): void {
-  const text = row[at] as string | null
-  if (text === null) return
+function renumberedCandidates(text: string, offsets: Offsets): string {
   const { count, changes } = decodeCandidates(text)
   const renumbered = changes.map((each) => ({ ...each, entryId: each.entryId + offsets.history_entries }))
-  row[at] = encodeCandidates({ count, changes: renumbered })
+  return encodeCandidates({ count, changes: renumbered })
 }
 
 /** The version of a signal may be the ID of a history entry. */
-function renumberVersion(at: number, row: ArchiveRow, offsets: Offsets): void {
-  const text = row[at] as string | null
-  const version = text === null ? null : parseVersion(text)
-  if (version?.kind === 'entry') row[at] = entryVersion(version.id + offsets.history_entries)
+function renumberedVersion(text: string, offsets: Offsets): string {
+  const version = parseVersion(text)
+  return version?.kind === 'entry' ? entryVersion(version.id + offsets.history_entries) : text
 }
 
 /** The members of a message that are IDs, by their place in it. */
@@ -146,10 +146,10 @@ const messageIds: [path: string, table: NumberedTable][] = [
 ]
 
 /** Messages that are sent later link to the same things under their new IDs. */
-function renumberMessage(at: number, row: ArchiveRow, offsets: Offsets): void {
-  const message = JSON.parse(row[at] as string)
+function renumberedMessage(text: string, offsets: Offsets): string {
+  const message = JSON.parse(text)
   for (const [path, table] of messageIds) shift(message, path.split('.'), offsets[table])
-  row[at] = JSON.stringify(message)
+  return JSON.stringify(message)
 }
 
 function shift(value: unknown, [member = '', ...rest]: string[], offset: number): void {

@@ -1,4 +1,4 @@
-import type { Actor, NewAuditEntry } from '../../domain/access/audit.ts'
+import type { Actor, AuditAction, AuditDetails, NewAuditEntry } from '../../domain/access/audit.ts'
 import {
   type ChainHead,
   type ChainLink,
@@ -8,6 +8,7 @@ import {
   linkHash,
   type StoredLink,
 } from '../../domain/access/audit-chain.ts'
+import type { Instant } from '../../domain/time.ts'
 import {
   type ColumnTypes,
   type Database,
@@ -36,6 +37,17 @@ export function auditEntry(entry: NewAuditEntry): Statement {
       return appendLink({ entries: entries as number, hash: hash as string }, entry, keyName as string | null)
     },
   }
+}
+
+/** The entry about a prompt or another resource with a public ID and a name. */
+export function auditOf(
+  { organisationId, publicId: id, name }: { organisationId: number; publicId: string; name: string },
+  action: AuditAction,
+  at: Instant,
+  by: Actor,
+  details?: AuditDetails,
+): Statement {
+  return auditEntry({ organisationId, by, at, action, subject: { id, name }, ...(details && { details }) })
 }
 
 /** Locks the end of the chain until the transaction ends, and returns it with the name of the acting key. */

@@ -1,7 +1,7 @@
 import type { AuditAction, AuditEntry, AuditFilter, AuditStore } from '../../domain/access/audit.ts'
 import { pageOffset } from '../../domain/page.ts'
 import { auditEntry, verifyChain } from './audit-chain.ts'
-import { type Database, type Row, requireRow, type Value } from './database.ts'
+import { countRows, type Database, type Row, type Value } from './database.ts'
 
 const columns = `id, seq, hash, at, key_id, key_name, action, subject_id, subject_name, details,
   (select person_id from api_keys where api_keys.id = audit.key_id) as person_id`
@@ -16,15 +16,15 @@ export function sqlAudit(database: Database): AuditStore {
       const { conditions, parameters } = filterConditions(filter)
       const matching = `audit where organisation_id = ?${conditions}`
       const values = [organisationId, ...parameters]
-      const [counts, rows] = await Promise.all([
-        database.rows(`select count(*) as count from ${matching}`, values),
+      const [totalCount, rows] = await Promise.all([
+        countRows(database, matching, values),
         database.rows(`select ${columns} from ${matching} order by at desc, id desc limit ? offset ?`, [
           ...values,
           request.limit,
           pageOffset(request),
         ]),
       ])
-      return { entries: rows.map(toAuditEntry), totalCount: requireRow(counts).count as number }
+      return { entries: rows.map(toAuditEntry), totalCount }
     },
 
     verify: (organisationId, known) => verifyChain(database.rows, organisationId, known),

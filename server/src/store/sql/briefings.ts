@@ -2,7 +2,7 @@ import { type BriefingStore, briefedHead, type DueBriefing } from '../../domain/
 import type { Pull } from '../../domain/history/pull.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import { minute } from '../../domain/time.ts'
-import { type Database, type Statement, statement } from './database.ts'
+import { type Database, type Statement, statement, writeRows } from './database.ts'
 import { duePulls } from './due-pulls.ts'
 
 // Someone who pushes every few seconds causes no more.
@@ -46,23 +46,20 @@ export function sqlBriefings(database: Database): BriefingStore {
     },
 
     async claim(briefing, now, until) {
-      const [rows = []] = await database.write([
-        statement(
-          `update briefings set due_at = ?, briefed_at = ?, attempts = attempts + 1
-           where ${key} and head = ? and due_at = ? returning pr_number`,
-          [until, now, ...keyOf(briefing), briefing.head, briefing.dueAt],
-        ),
-      ])
+      const rows = await writeRows(
+        database,
+        `update briefings set due_at = ?, briefed_at = ?, attempts = attempts + 1
+         where ${key} and head = ? and due_at = ? returning pr_number`,
+        [until, now, ...keyOf(briefing), briefing.head, briefing.dueAt],
+      )
       return rows.length > 0
     },
 
     async finish(briefing, dueAt) {
-      await database.write([
-        statement(`update briefings set due_at = ? where ${key} and head = ?`, [
-          dueAt,
-          ...keyOf(briefing),
-          briefing.head,
-        ]),
+      await writeRows(database, `update briefings set due_at = ? where ${key} and head = ?`, [
+        dueAt,
+        ...keyOf(briefing),
+        briefing.head,
       ])
     },
   }

@@ -3,7 +3,7 @@ import type { Repository } from '../../domain/repositories/repository.ts'
 import { day, hourStart, type Instant } from '../../domain/time.ts'
 import { type ColumnTypes, type Database, type Statement, statement } from './database.ts'
 import { toPlace } from './deployment-rows.ts'
-import { requireLease } from './lease.ts'
+import { requireLease } from './repositories.ts'
 
 const placeColumns: ColumnTypes = {
   commit_sha: 'text',

@@ -123,6 +123,17 @@ export function requireRow(rows: Row[] | undefined): Row {
   return row
 }
 
+/** Runs one statement as a transaction of its own, and returns its rows. */
+export async function writeRows(database: Database, sql: string, parameters: Value[]): Promise<Row[]> {
+  const [rows = []] = await database.write([statement(sql, parameters)])
+  return rows
+}
+
+/** How many rows there are. `rows` comes after `from`. */
+export async function countRows(database: Database, rows: string, parameters: Value[] = []): Promise<number> {
+  return requireRow(await database.rows(`select count(*) as count from ${rows}`, parameters)).count as number
+}
+
 /** Whether a due time has come. Takes two parameters: now, and now plus `maxFuture` (see domain/repositories/due-time.ts). */
 export function isDueSql(column: string): string {
   return `(${column} <= ? or ${column} > ?)`

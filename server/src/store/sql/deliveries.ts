@@ -10,6 +10,7 @@ import type { Repository } from '../../domain/repositories/repository.ts'
 import { groupCommit } from '../group-commit.ts'
 import {
   type ColumnTypes,
+  countRows,
   type Database,
   firstOrNull,
   isDueSql,
@@ -17,6 +18,7 @@ import {
   requireRow,
   type Statement,
   statement,
+  writeRows,
 } from './database.ts'
 
 const columns = `id, organisation_id, repository_id, delivery_id, event, state, attempts, error, received_at, next_attempt_at,
@@ -57,10 +59,7 @@ export function sqlDeliveries(database: Database): DeliveryStore {
       return requireRow(await database.rows(sql, [organisationId, id])).at as number | null
     },
 
-    async countPending() {
-      const sql = `select count(*) as count from deliveries where state = 'pending'`
-      return requireRow(await database.rows(sql)).count as number
-    },
+    countPending: () => countRows(database, `deliveries where state = 'pending'`),
 
     async pendingSize(organisationId) {
       // octet_length, unlike length, does not read the bodies.
@@ -80,13 +79,12 @@ export function sqlDeliveries(database: Database): DeliveryStore {
     },
 
     async redeliver({ organisationId, id }, now) {
-      const [rows] = await database.write([
-        statement(
-          `update deliveries set state = 'pending', attempts = 0, error = null, next_attempt_at = ?, finished_at = null
-           where organisation_id = ? and id = ? returning ${columns}`,
-          [now, organisationId, id],
-        ),
-      ])
+      const rows = await writeRows(
+        database,
+        `update deliveries set state = 'pending', attempts = 0, error = null, next_attempt_at = ?, finished_at = null
+         where organisation_id = ? and id = ? returning ${columns}`,
+        [now, organisationId, id],
+      )
       return toDelivery(requireRow(rows))
     },
 

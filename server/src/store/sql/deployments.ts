@@ -3,7 +3,7 @@ import { type LineSegment, liveLine } from '../../domain/deployments/live-line.t
 import { pageOffset } from '../../domain/page.ts'
 import { auditEntry } from './audit-chain.ts'
 import { placeOfEdit, sqlCommitPlaces } from './commit-places.ts'
-import { type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
+import { countRows, type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
 import { type DeploymentOwner, decides, insertDeployment, trimDeployments } from './deployment-changes.ts'
 import { deploymentColumns, toDeployment, toLineEvent, toPlace, toReported } from './deployment-rows.ts'
 import { lockHistory } from './history-positions.ts'
@@ -76,18 +76,13 @@ export function sqlDeployments(database: Database): DeploymentStore {
           : [ownerOf(target), ownerOf({ repository: target.repository })]
       const found = await Promise.all(
         owners.map(async ({ organisationId, column, id }) => {
-          const where = `organisation_id = ? and ${column} = ?`
-          const [counts, rows] = await Promise.all([
-            database.rows(`select count(*) as count from deployments where ${where}`, [organisationId, id]),
-            selectDeployments(
-              database,
-              target,
-              `d.organisation_id = ? and d.${column} = ?`,
-              [organisationId, id],
-              offset + request.limit,
-            ),
+          const where = `d.organisation_id = ? and d.${column} = ?`
+          const listed = deploymentsWhere(target, where, [organisationId, id], offset + request.limit)
+          const [count, rows] = await Promise.all([
+            countRows(database, `deployments d where ${where}`, [organisationId, id]),
+            database.rows(listed.sql, listed.parameters),
           ])
-          return { count: requireRow(counts).count as number, deployments: rows.map(toDeployment) }
+          return { count, deployments: rows.map(toDeployment) }
         }),
       )
       const newest = found.flatMap(({ deployments }) => deployments).sort((a, b) => b.at - a.at || b.id - a.id)
@@ -232,17 +227,6 @@ function findSame(target: DeploymentTarget, deployment: NewDeployment): Statemen
     [organisationId, id, commitSha, state, share, model ?? '', organisationId, id, environment],
     1,
   )
-}
-
-async function selectDeployments(
-  database: Database,
-  target: DeploymentTarget,
-  condition: string,
-  values: Value[],
-  limit: number,
-): Promise<Row[]> {
-  const { sql, parameters } = deploymentsWhere(target, condition, values, limit)
-  return database.rows(sql, parameters)
 }
 
 /** Newest first. A prompt without a repository has no line: its commits are those of submitted entries. */

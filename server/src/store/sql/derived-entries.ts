@@ -1,7 +1,7 @@
 import type { DerivedEntry } from '../../domain/history/derivation.ts'
 import type { EntryChanges, FactStore, StoredEntry } from '../../domain/history/facts.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
-import { type Database, inChunks, type Row, requireRow, type Statement, statement } from './database.ts'
+import { countRows, type Database, inChunks, type Row, type Statement, statement } from './database.ts'
 import { keepHiddenStatus } from './hidden-characters.ts'
 import { growHistory, positionAtEnd, renumberSince, renumberUnlessAtEnd, updateCount } from './history-positions.ts'
 import { factNames, toEntry } from './history-rows.ts'
@@ -26,10 +26,8 @@ export function sqlDerivedEntries(database: Database): Pick<FactStore, 'entries'
       return [...new Map([...byCommit, ...byPull].map((entry) => [entry.id, entry])).values()]
     },
 
-    async countEntries({ organisationId, id }) {
-      const sql = 'select count(*) as count from history_entries where organisation_id = ? and repository_id = ?'
-      return requireRow(await database.rows(sql, [organisationId, id])).count as number
-    },
+    countEntries: ({ organisationId, id }) =>
+      countRows(database, 'history_entries where organisation_id = ? and repository_id = ?', [organisationId, id]),
   }
 }
 

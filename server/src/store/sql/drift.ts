@@ -1,18 +1,17 @@
 import { type DriftStore, decodeLikelihood, encodeLikelihood } from '../../domain/impact/model/drift-store.ts'
-import { type Database, statement } from './database.ts'
+import { type Database, writeRows } from './database.ts'
 
 export function sqlDrift(database: Database): DriftStore {
   return {
     async save({ organisationId, id }, logLikelihood, at) {
       const likelihoods = encodeLikelihood(logLikelihood)
-      await database.write([
-        statement(
-          `insert into prompt_wander (organisation_id, prompt_id, likelihoods, judged_at) values (?, ?, ?, ?)
-           on conflict (organisation_id, prompt_id) do update
-           set likelihoods = excluded.likelihoods, judged_at = excluded.judged_at`,
-          [organisationId, id, likelihoods, at],
-        ),
-      ])
+      await writeRows(
+        database,
+        `insert into prompt_wander (organisation_id, prompt_id, likelihoods, judged_at) values (?, ?, ?, ?)
+         on conflict (organisation_id, prompt_id) do update
+         set likelihoods = excluded.likelihoods, judged_at = excluded.judged_at`,
+        [organisationId, id, likelihoods, at],
+      )
     },
 
     async ofOrganisation(organisationId, limit) {

@@ -8,10 +8,10 @@ import type {
 } from '../../domain/signals/erasure.ts'
 import { delay } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
-import { type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
+import { countRows, type Database, type Row, requireRow, type Statement, statement } from './database.ts'
 import { queueForJudge } from './judge-queue.ts'
+import { afterDeletion } from './signal-deletion.ts'
 import { announceErased } from './signal-events.ts'
-import { afterDeletion } from './signal-hours.ts'
 
 /** How an engine scans the signals of an organisation. */
 export interface SignalScan {
@@ -140,21 +140,20 @@ export function sqlErasure(database: Database, scan: SignalScan): ErasureStore {
     return { matching, next: { ...erasure, last: last ?? erasure.last, done: last === null } }
   }
 
-  async function count(sql: string, parameters: Value[]): Promise<number> {
-    return requireRow(await database.rows(`select count(*) as count from ${sql}`, parameters)).count as number
-  }
-
   return {
     async countNextBatch(erasure, query) {
       const { organisationId } = erasure
       if ('voter' in query) {
-        const erased = await count('signals where organisation_id = ? and voter = ?', [organisationId, query.voter])
+        const erased = await countRows(database, 'signals where organisation_id = ? and voter = ?', [
+          organisationId,
+          query.voter,
+        ])
         return { ...erasure, erased, done: true }
       }
       if ('subject' in query) {
         const isStored = `(value is null or created_at >= (select kept_since from signal_retention))`
         const parameters = [organisationId, organisationId, query.subject]
-        const erased = await count(`signal_subjects where ${isSubject} and ${isStored}`, parameters)
+        const erased = await countRows(database, `signal_subjects where ${isSubject} and ${isStored}`, parameters)
         return { ...erasure, erased, done: true }
       }
       const { matching, next } = await scanNext(erasure, query)

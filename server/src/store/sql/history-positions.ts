@@ -36,7 +36,7 @@ export const positionAtEnd: NonNullable<RowInsert['computed']> = {
 }
 
 /** The prompts that have got new entries. */
-export interface GrownHistory {
+interface GrownHistory {
   promptId: number
   added: number
   /** The time of the earliest new entry. */

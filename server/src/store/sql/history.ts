@@ -5,9 +5,9 @@ import type { HistoryStore } from '../../domain/history/history.ts'
 import { searchedLength } from '../../domain/history/version-search.ts'
 import { pageOffset } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
+import type { Instant } from '../../domain/time.ts'
 import { typesOf } from './archive-tables.ts'
-import { auditEntry } from './audit-chain.ts'
-import { sqlBlamedEntries } from './blamed-entries.ts'
+import { auditOf } from './audit-chain.ts'
 import {
   type ColumnType,
   type Database,
@@ -21,14 +21,11 @@ import {
 import { lockHistory, renumberSince, updateCount } from './history-positions.ts'
 import { columns, detailColumns, factNames, toDetails, toEntry, wentLive } from './history-rows.ts'
 import { queueForJudge } from './judge-queue.ts'
-import { type EntrySource, liveEntriesOf, liveTimes, newestLiveFirst } from './live-times.ts'
-import { sqlPullSpans } from './pull-spans.ts'
-import { sqlTimeline, sqlTimelineAfter } from './timeline.ts'
+import { sqlPullSpans, sqlTimeline, sqlTimelineAfter } from './timeline.ts'
 
 export function sqlHistory(database: Database): HistoryStore {
   return {
     async record(prompt, entry, at, by) {
-      const { organisationId, publicId, name } = prompt
       let isNew = false
       const insert: Statement = {
         ...insertEntry(prompt, entry, by),
@@ -38,9 +35,8 @@ export function sqlHistory(database: Database): HistoryStore {
         },
       }
       const audit = ({ id, action, commit_sha }: Row): Statement => {
-        const subject = { id: publicId, name }
         const details = { entry_id: id as number, action: action as string, commit_sha: commit_sha as string }
-        return auditEntry({ organisationId, by, at, action: 'history.recorded', subject, details })
+        return auditOf(prompt, 'history.recorded', at, by, details)
       }
       const [, , , , rows] = await database.writeAndInvalidate([
         lockHistory(prompt),
@@ -50,7 +46,7 @@ export function sqlHistory(database: Database): HistoryStore {
         {
           ...statement(
             `select ${columns} from history_entries where organisation_id = ? and prompt_id = ? and dedupe_key = ?`,
-            [organisationId, prompt.id, entry.dedupeKey],
+            [prompt.organisationId, prompt.id, entry.dedupeKey],
           ),
           andThen: (rows) => (isNew ? rows.map(audit) : []),
         },
@@ -75,11 +71,7 @@ export function sqlHistory(database: Database): HistoryStore {
       }
       const audit = (rows: Row[]): Statement[] => {
         imported = (requireRow(rows).history_count as number) - before
-        if (imported === 0) return []
-        const { organisationId, publicId, name } = prompt
-        const subject = { id: publicId, name }
-        const details = { entries: imported }
-        return [auditEntry({ organisationId, by, at, action: 'history.imported', subject, details })]
+        return imported === 0 ? [] : [auditOf(prompt, 'history.imported', at, by, { entries: imported })]
       }
       await database.stage({
         columns: { line: 'bigint', ...stagedTypes },
@@ -129,7 +121,7 @@ export function sqlHistory(database: Database): HistoryStore {
 
     async landedChanges(prompt) {
       // One row of JSON: a row per change takes both drivers twice as long.
-      const { sql, parameters } = liveEntriesOf(prompt, 'commit_sha')
+      const { sql, parameters } = liveEntriesOf(prompt)
       const lists = landedColumns.map((name) => `${database.jsonArray(name)} as ${name}`)
       const rows = await database.rows(`select ${lists.join(', ')} from (${sql}) as landed`, parameters)
       return toLandedChanges(requireRow(rows))
@@ -138,7 +130,7 @@ export function sqlHistory(database: Database): HistoryStore {
     async newestChanges(prompts, limit) {
       const [first] = prompts
       if (first === undefined) return []
-      const { sql, parameters } = newestEntriesOf(database, first.organisationId, prompts, limit, ', commit_sha')
+      const { sql, parameters } = newestEntriesOf(database, first.organisationId, prompts, limit)
       const rowsByPrompt = Map.groupBy(await database.rows(sql, parameters), (row) => row.prompt_id)
       return prompts.map(({ id }) => (rowsByPrompt.get(id) ?? []).map(toLandedChange))
     },
@@ -165,7 +157,29 @@ export function sqlHistory(database: Database): HistoryStore {
       }))
     },
 
-    entriesOfCommits: sqlBlamedEntries(database),
+    async entriesOfCommits({ organisationId, id, repositoryId }, commits) {
+      if (commits.length === 0) return new Map()
+      const wanted = JSON.stringify(commits)
+      // Each of its own commit. Of those that a pull request brought with others, the entry is that of the pull request.
+      const [own, merged] = await Promise.all([
+        database.rows(
+          `select commit_sha as blamed, ${detailColumns} from history_entries
+           where organisation_id = ? and prompt_id = ? and ${wentLive} and commit_sha in ${database.jsonElements('text')}
+           order by id`,
+          [organisationId, id, wanted],
+        ),
+        database.rows(
+          `select brought.commit_sha as blamed, ${detailColumns.replaceAll(/\b[a-z_]+\b/g, 'h.$&')}
+           from edits brought join history_entries h on h.organisation_id = brought.organisation_id
+             and h.prompt_id = brought.prompt_id and h.pr_number = brought.pull and h.repository_id = brought.repository_id
+           where brought.organisation_id = ? and brought.repository_id = ? and brought.prompt_id = ?
+             and h.action = 'pr_merged' and brought.commit_sha in ${database.jsonElements('text')}
+           order by h.id`,
+          [organisationId, repositoryId, id, wanted],
+        ),
+      ])
+      return new Map([...merged, ...own].map((row) => [row.blamed as string, toDetails(row)]))
+    },
 
     async versionBlobs(organisationId, promptIds, cursor, limit) {
       // The plus sign makes both engines follow the order of the index instead of sorting the versions of all these prompts.
@@ -213,24 +227,18 @@ export function sqlHistory(database: Database): HistoryStore {
 }
 
 /** Of each prompt, the newest changes that reached the default branch. */
-function newestEntriesOf(
-  database: Database,
-  organisationId: number,
-  prompts: Prompt[],
-  limit: number,
-  moreColumns = '',
-): EntrySource {
-  return {
+function newestEntriesOf(database: Database, organisationId: number, prompts: Prompt[], limit: number): Statement {
+  return statement(
     // A cross join makes SQLite start with the prompts, and the plus sign keeps it from searching all entries of the organisation for
     // the IDs of each.
-    sql: `select id, prompt_id, seq, created_at, orphaned_at${moreColumns}
+    `select ${landedColumns.join(', ')}, prompt_id
       from ${database.jsonRecords({ requested: 'bigint' })} cross join history_entries
       where +organisation_id = ? and id in (
         select newest.id from history_entries as newest
         where organisation_id = ? and prompt_id = requested and ${wentLive}
         order by created_at desc, id desc limit ${limit})`,
-    parameters: [JSON.stringify(prompts.map(({ id }) => ({ requested: id }))), organisationId, organisationId],
-  }
+    [JSON.stringify(prompts.map(({ id }) => ({ requested: id }))), organisationId, organisationId],
+  )
 }
 
 const landedColumns = ['id', 'commit_sha', 'seq', 'created_at', 'orphaned_at'] as const
@@ -288,3 +296,30 @@ function factsOf(entry: NewHistoryEntry): Value[] {
   const { dedupeKey, action, user, commitSha, prNumber, prUrl, branchName, createdAt } = entry
   return [dedupeKey, action, user.name, user.email, commitSha, prNumber, prUrl, branchName, createdAt]
 }
+
+/** Entries that went live. */
+function liveEntriesOf({ organisationId, id }: Prompt): Statement {
+  return statement(
+    `select ${landedColumns.join(', ')}, prompt_id from history_entries where organisation_id = ? and prompt_id = ? and ${wentLive}`,
+    [organisationId, id],
+  )
+}
+
+/**
+ * When each change went live. Commit dates can go backwards along the default branch: a commit is made before it is pushed, and
+ * clocks differ. But a change cannot go live before the one that it follows. So changes from git go live in the order of the
+ * branch (`seq`), each at the latest date up to it. A date after `now` is wrong and counts as that of the change before.
+ * Submitted changes have only their date.
+ */
+function liveTimes(source: Statement, now: Instant): Statement {
+  const date = 'case when orphaned_at < created_at then orphaned_at else created_at end'
+  const latest = `max(case when created_at <= ? then ${date} end) over (partition by prompt_id, seq is null order by seq)`
+  return statement(
+    `select id as live_id, coalesce(seq, 0) as live_order,
+       case when seq is null then created_at else coalesce(${latest}, created_at) end as live_from
+     from (${source.sql}) as entries`,
+    [now, ...source.parameters],
+  )
+}
+
+const newestLiveFirst = 'live_from desc, live_order desc, live_id desc'

@@ -6,7 +6,7 @@ import {
 } from '../../domain/access/invitation.ts'
 import type { PersonRole } from '../../domain/access/person.ts'
 import { auditEntry } from './audit-chain.ts'
-import { type Database, firstOrNull, type Row, requireRow, statement } from './database.ts'
+import { type Database, firstOrNull, type Row, requireRow, statement, writeRows } from './database.ts'
 import { lockOrganisation, requireRoom } from './organisations.ts'
 
 const selectInvitations = `select i.id, i.organisation_id, i.role, i.email, i.hint, i.created_at, i.expires_at,
@@ -74,14 +74,13 @@ export function sqlInvitations(database: Database): InvitationStore {
     },
 
     async accept({ id }, at) {
-      const [rows = []] = await database.write([
-        statement(
-          `update invitations set accepted_at = ? where id = ? and ${isOpen} and expires_at > ? and id in (
-             select i.id from invitations i left join api_keys k on k.id = i.key_id where i.id = ? and ${isVouchedFor})
-           returning id`,
-          [at, id, at, id, at],
-        ),
-      ])
+      const rows = await writeRows(
+        database,
+        `update invitations set accepted_at = ? where id = ? and ${isOpen} and expires_at > ? and id in (
+           select i.id from invitations i left join api_keys k on k.id = i.key_id where i.id = ? and ${isVouchedFor})
+         returning id`,
+        [at, id, at, id, at],
+      )
       return rows.length > 0
     },
 

@@ -1,7 +1,7 @@
 import type { LiveTextStore, LiveVersionOfPrompt } from '../../domain/delivery/live-text.ts'
 import type { DeliverySettings } from '../../domain/delivery/settings.ts'
-import { auditEntry } from './audit-chain.ts'
 import { type Database, type Row, requireRow, statement } from './database.ts'
+import { changeOrganisation } from './organisations.ts'
 
 const versionColumns = 'prompt_id, entry_id, commit_sha, blob'
 
@@ -25,30 +25,12 @@ export function sqlLiveTexts(database: Database): LiveTextStore {
     settings,
 
     async updateSettings(organisationId, update, at, by) {
-      const change = ({ name, ...row }: Row) => {
+      await changeOrganisation(database, organisationId, 'organisation.delivery_changed', at, by, (row) => {
         const before = toSettings(row)
-        const { enabled, excluded } = { ...before, ...update }
-        const details = { from: describe(before), to: describe({ enabled, excluded }) }
-        if (details.from === details.to) return []
-        const subject = { id: organisationId, name: name as string }
-        return [
-          statement('update organisations set delivers = ?, undelivered = ? where id = ?', [
-            Number(enabled),
-            JSON.stringify(excluded),
-            organisationId,
-          ]),
-          auditEntry({ organisationId, by, at, action: 'organisation.delivery_changed', subject, details }),
-        ]
-      }
-      await database.writeAndInvalidate([
-        {
-          // Locks the row, so the audit entry records the settings that were actually replaced.
-          ...statement('update organisations set name = name where id = ? returning name, delivers, undelivered', [
-            organisationId,
-          ]),
-          andThen: (rows) => rows.flatMap(change),
-        },
-      ])
+        const after = { ...before, ...update }
+        const values = [Number(after.enabled), JSON.stringify(after.excluded)]
+        return { set: 'delivers = ?, undelivered = ?', values, from: describe(before), to: describe(after) }
+      })
       return settings(organisationId)
     },
 

@@ -1,6 +1,6 @@
 import type { NoticeKind } from '../../domain/alerts/notice.ts'
 import type { Instant } from '../../domain/time.ts'
-import { requireRow, type Statement, statement } from './database.ts'
+import { requireRow, type Statement, statement, type Value } from './database.ts'
 
 // Entries that were submitted belong to no repository. Their URL tells the pull request, also where a repository has it. It can be
 // longer than an index allows.
@@ -66,45 +66,46 @@ export function endNotice(organisationId: number, regressionId: number, at: Inst
   return statement(
     `update notices set state = case when ${hasOpen} then 'open' else 'ended' end,
        ended_at = case when ${hasOpen} then null else cast(? as bigint) end, due_at = ?, changes = changes + 1
-     where organisation_id = ? and id in (
-       select notice_id from notice_regressions where organisation_id = ? and regression_id = ?)`,
+     where organisation_id = ? and id in ${ofRegression}`,
     [at, at, organisationId, organisationId, regressionId],
   )
 }
 
 /** Part of a transaction that updates the figures of a regression: if it was too uncertain to be told, it may be certain now. */
 export function decideNoticeAgain(organisationId: number, regressionId: number): Statement {
-  return statement(
-    `update notices set due_at = 0, changes = changes + 1 where organisation_id = ? and due_at is not null and id in (
-       select notice_id from notice_regressions where organisation_id = ? and regression_id = ?)`,
-    [organisationId, organisationId, regressionId],
-  )
+  return decideAgain(organisationId, 0, `due_at is not null and id in ${ofRegression}`, [organisationId, regressionId])
 }
 
 /** Part of a transaction in which a person takes care of a regression: whether to repeat messages about it is decided again. */
 export function repeatAgain(organisationId: number, regressionId: number, at: Instant): Statement {
-  return statement(
-    `update notices set due_at = ?, changes = changes + 1 where organisation_id = ? and state = 'open' and id in (
-       select notice_id from notice_regressions where organisation_id = ? and regression_id = ?)`,
-    [at, organisationId, organisationId, regressionId],
-  )
+  return decideAgain(organisationId, at, `state = 'open' and id in ${ofRegression}`, [organisationId, regressionId])
 }
 
 /** Part of a transaction that changes an alert: with its new rules, it may have to be notified of open regressions. */
 export function decideOpenNotices(organisationId: number, at: Instant): Statement {
-  return statement(
-    `update notices set due_at = ?, changes = changes + 1 where organisation_id = ? and state = 'open'`,
-    [at, organisationId],
-  )
+  return decideAgain(organisationId, at, `state = 'open'`)
 }
 
 /** Part of a transaction that deletes a prompt: what was said about its regressions is checked again. */
 export function checkNotices(organisationId: number, promptId: number, at: Instant): Statement {
-  return statement(
-    `update notices set due_at = ?, changes = changes + 1 where organisation_id = ? and id in (
-       select n.notice_id from notice_regressions n
-       join regressions r on r.organisation_id = n.organisation_id and r.id = n.regression_id
-       where r.organisation_id = ? and r.prompt_id = ?)`,
-    [at, organisationId, organisationId, promptId],
-  )
+  const ofPrompt = `(select n.notice_id from notice_regressions n
+    join regressions r on r.organisation_id = n.organisation_id and r.id = n.regression_id
+    where r.organisation_id = ? and r.prompt_id = ?)`
+  return decideAgain(organisationId, at, `id in ${ofPrompt}`, [organisationId, promptId])
+}
+
+const ofRegression = '(select notice_id from notice_regressions where organisation_id = ? and regression_id = ?)'
+
+/** Has the notifier decide again about the notices that meet the condition. */
+export function decideAgain(
+  organisationId: number,
+  dueAt: Instant,
+  condition: string,
+  parameters: Value[] = [],
+): Statement {
+  return statement(`update notices set due_at = ?, changes = changes + 1 where organisation_id = ? and ${condition}`, [
+    dueAt,
+    organisationId,
+    ...parameters,
+  ])
 }

@@ -18,7 +18,7 @@ import type { Instant } from '../../domain/time.ts'
 import { type Database, type Row, type Statement, statement } from './database.ts'
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
 import { openNoticeOf, reopened } from './notice-changes.ts'
-import { columns as regressionColumns, toRegression } from './regression-rows.ts'
+import { columns as regressionColumns, toRegression } from './regressions.ts'
 import { isForPeople, columns as shiftColumns, suspectEmail, toShift, withChange, withTriage } from './shifts.ts'
 import { toTriaged, triageColumns } from './triage.ts'
 

@@ -1,12 +1,19 @@
+import type { Actor, AuditAction } from '../../domain/access/audit.ts'
 import type { NewOrganisation, Organisation, OrganisationStore } from '../../domain/access/organisation.ts'
 import type { Plan } from '../../domain/access/plan.ts'
+import { type Instant, monthStart } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
-import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
+import { type Database, firstOrNull, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
 
 const columns = 'id, name, plan, created_at'
 
 /** What the rows of `month_usage` add up to. */
 export const usedSum = 'cast(coalesce(sum(used), 0) as bigint) as used'
+
+export async function usedInMonth(database: Database, organisationId: number, at: Instant): Promise<number> {
+  const sql = `select ${usedSum} from month_usage where organisation_id = ? and month = ?`
+  return requireRow(await database.rows(sql, [organisationId, monthStart(at)])).used as number
+}
 
 export function sqlOrganisations(database: Database): Omit<OrganisationStore, 'createFirst'> {
   return {
@@ -49,46 +56,57 @@ export function sqlOrganisations(database: Database): Omit<OrganisationStore, 'c
     },
 
     async rename(id, name, at, by) {
-      const updateAndAudit = (row: Row) => {
-        const { name: from } = toOrganisation(row)
-        if (from === name) return []
-        const details = { from, to: name }
-        return [
-          statement('update organisations set name = ? where id = ?', [name, id]),
-          auditEntry({ organisationId: id, by, at, action: 'organisation.renamed', subject: { id, name }, details }),
-        ]
-      }
-      const [rows = []] = await database.writeAndInvalidate([
-        {
-          // Locks the row, so the audit entry records the name that was actually replaced.
-          ...statement(`update organisations set name = name where id = ? returning ${columns}`, [id]),
-          andThen: (rows) => rows.flatMap(updateAndAudit),
-        },
-      ])
+      const rows = await changeOrganisation(database, id, 'organisation.renamed', at, by, ({ name: from }) => {
+        return { set: 'name = ?', values: [name], from: from as string, to: name, name }
+      })
       return firstOrNull(rows, (row) => ({ ...toOrganisation(row), name }))
     },
 
     async setPlan(id, plan, at, by) {
-      const updateAndAudit = (row: Row) => {
-        const { name, plan: from } = toOrganisation(row)
-        if (from === plan) return []
-        const subject = { id, name }
-        const details = { from, to: plan }
-        return [
-          statement('update organisations set plan = ? where id = ?', [plan, id]),
-          auditEntry({ organisationId: id, by, at, action: 'organisation.plan_changed', subject, details }),
-        ]
-      }
-      const [rows = []] = await database.writeAndInvalidate([
-        {
-          // Locks the row, so the audit entry records the plan that was actually replaced.
-          ...statement(`update organisations set plan = plan where id = ? returning ${columns}`, [id]),
-          andThen: (rows) => rows.flatMap(updateAndAudit),
-        },
-      ])
+      const rows = await changeOrganisation(database, id, 'organisation.plan_changed', at, by, ({ plan: from }) => {
+        return { set: 'plan = ?', values: [plan], from: from as string, to: plan }
+      })
       return firstOrNull(rows, (row) => ({ ...toOrganisation(row), plan }))
     },
   }
+}
+
+interface OrganisationChange {
+  /** The columns to set, and their values. */
+  set: string
+  values: Value[]
+  /** As the audit log shows it. Nothing is written if both are the same. */
+  from: string
+  to: string
+  /** The new name. */
+  name?: string
+}
+
+/** Changes an organisation and records it in the audit log. Returns the row as it was. */
+export async function changeOrganisation(
+  database: Database,
+  id: number,
+  action: AuditAction,
+  at: Instant,
+  by: Actor,
+  changeOf: (row: Row) => OrganisationChange,
+): Promise<Row[]> {
+  const change = (row: Row): Statement[] => {
+    const { set, values, from, to, name = row.name as string } = changeOf(row)
+    if (from === to) return []
+    return [
+      statement(`update organisations set ${set} where id = ?`, [...values, id]),
+      auditEntry({ organisationId: id, by, at, action, subject: { id, name }, details: { from, to } }),
+    ]
+  }
+  const [rows = []] = await database.writeAndInvalidate([
+    {
+      // Locks the row, so the audit entry records what was actually replaced.
+      ...statement('update organisations set name = name where id = ? returning *', [id]),
+      andThen: (rows) => rows.flatMap(change),
+    },
+  ])
+  return rows
 }
 
 function insertOrganisation({ name, plan, createdAt }: NewOrganisation) {

@@ -1,12 +1,11 @@
 import { type PageRequest, pageOffset } from '../../domain/page.ts'
-import { matchesFilter, type Prompt, type PromptOrder, type PromptStore } from '../../domain/prompt.ts'
+import { matchesFilter, nameTaken, type Prompt, type PromptOrder, type PromptStore } from '../../domain/prompt.ts'
 import type { Instant } from '../../domain/time.ts'
-import { auditEntry } from './audit-chain.ts'
-import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
+import { auditOf } from './audit-chain.ts'
+import { countRows, type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
 import { wentLive } from './history-rows.ts'
 import { checkNotices } from './notice-changes.ts'
 import { lockOrganisation } from './organisations.ts'
-import { isText, requireFreeName } from './prompt-names.ts'
 
 export const promptColumns = 'id, public_id, organisation_id, name, created_at, repository_id, path'
 
@@ -63,8 +62,8 @@ export function sqlPrompts(database: Database): PromptStore {
   }
 
   return {
-    async create({ organisationId, publicId, name, createdAt }, by) {
-      const subject = { id: publicId, name }
+    async create(prompt, by) {
+      const { organisationId, publicId, name, createdAt } = prompt
       const [, , rows] = await database.writeAndInvalidate([
         lockOrganisation(organisationId),
         requireFreeName(database, organisationId, name),
@@ -73,7 +72,7 @@ export function sqlPrompts(database: Database): PromptStore {
            returning ${promptColumns}`,
           [organisationId, publicId, name, createdAt],
         ),
-        auditEntry({ organisationId, by, at: createdAt, action: 'prompt.created', subject }),
+        auditOf(prompt, 'prompt.created', createdAt, by),
       ])
       return toPrompt(requireRow(rows))
     },
@@ -125,8 +124,8 @@ export function sqlPrompts(database: Database): PromptStore {
       const totals = totalsFor(organisationId, order)
       const select = `${totals.sql} select ${promptColumns} from ${existing} order by ${orderBy(order)}`
       if (filter.search === '' && filter.glob === null) {
-        const [counts, rows] = await Promise.all([
-          database.rows(`select count(*) as count from ${existing}`, [organisationId]),
+        const [totalCount, rows] = await Promise.all([
+          countRows(database, existing, [organisationId]),
           order.by === 'regression'
             ? pageByRegression(organisationId, order, request)
             : database.rows(`${select} limit ? offset ?`, [
@@ -136,7 +135,7 @@ export function sqlPrompts(database: Database): PromptStore {
                 offset,
               ]),
         ])
-        return { prompts: rows.map(toPrompt), totalCount: requireRow(counts).count as number }
+        return { prompts: rows.map(toPrompt), totalCount }
       }
       // Filtered here rather than in SQL, because engines and locales disagree on case-insensitive matching.
       const all = await database.rows(`select id, name, path from ${existing}`, [organisationId])
@@ -152,9 +151,8 @@ export function sqlPrompts(database: Database): PromptStore {
       return { prompts: rows.map(toPrompt), totalCount: ids.length }
     },
 
-    async rename({ organisationId, id, publicId, name: from }, name, at, by) {
-      const subject = { id: publicId, name }
-      const renamed = auditEntry({ organisationId, by, at, action: 'prompt.renamed', subject, details: { from } })
+    async rename(prompt, name, at, by) {
+      const { organisationId, id, name: from } = prompt
       const [, , rows = []] = await database.writeAndInvalidate([
         lockOrganisation(organisationId),
         requireFreeName(database, organisationId, name, id),
@@ -164,17 +162,15 @@ export function sqlPrompts(database: Database): PromptStore {
              where organisation_id = ? and id = ? and deleted_at is null returning ${promptColumns}`,
             [name, name, organisationId, id],
           ),
-          andThen: (rows) => rows.map(() => renamed),
+          andThen: (rows) => rows.map(() => auditOf({ ...prompt, name }, 'prompt.renamed', at, by, { from })),
         },
       ])
       return firstOrNull(rows, toPrompt)
     },
 
-    async delete({ organisationId, id, publicId }, at, by) {
-      const deleted = ({ name }: Row) => {
-        const subject = { id: publicId, name: name as string }
-        return auditEntry({ organisationId, by, at, action: 'prompt.deleted', subject })
-      }
+    async delete(prompt, at, by) {
+      const { organisationId, id } = prompt
+      const deleted = ({ name }: Row) => auditOf({ ...prompt, name: name as string }, 'prompt.deleted', at, by)
       await database.writeAndInvalidate([
         {
           ...statement(
@@ -220,5 +216,66 @@ export function toPrompt(row: Row): Prompt {
     createdAt: row.created_at as number,
     repositoryId: row.repository_id as number | null,
     path: row.path as string | null,
+  }
+}
+
+/**
+ * Names of prompts are unique within an organisation. Only prompts from before that rule may share one. Transactions that assign
+ * names lock the organisation first, so that a name that they find free stays free; the unique index is for mistakes in that.
+ */
+const sameName = 'organisation_id = ? and deleted_at is null'
+
+/** A condition on a name or path, which takes the text as two parameters. */
+function isText(database: Database, column: string): string {
+  return `${database.textKey(column)} = ${database.textKey('cast(? as text)')} and ${column} = ?`
+}
+
+/** Throws if another prompt has the name. A prompt from before the rule may keep the one that it has. */
+function requireFreeName(
+  database: Database,
+  organisationId: number,
+  name: string,
+  promptId: number | null = null,
+): Statement {
+  const id = promptId ?? 0
+  return {
+    ...statement(
+      `select public_id from prompts where ${sameName} and ${isText(database, 'name')} and id <> ?
+         and not exists (select 1 from prompts as renamed where organisation_id = ? and id = ? and name = ?)
+       order by id limit 1`,
+      [organisationId, name, name, id, organisationId, id, name],
+    ),
+    andThen([taken]) {
+      if (taken !== undefined) throw nameTaken(taken.public_id as string)
+      return []
+    },
+  }
+}
+
+/**
+ * Gives each item of `wanted` the first of its names that no prompt has, or the last one, which must be free by design, and
+ * runs the statements that `store` makes of the names.
+ */
+export function assignNames(
+  database: Database,
+  organisationId: number,
+  wanted: string[][],
+  store: (names: string[]) => Statement[],
+): Statement {
+  const keys = `(select ${database.textKey('name')} from ${database.jsonRecords({ name: 'text' })})`
+  return {
+    ...statement(`select name from prompts where ${sameName} and ${database.textKey('name')} in ${keys}`, [
+      organisationId,
+      JSON.stringify([...new Set(wanted.flat())].map((name) => ({ name }))),
+    ]),
+    andThen(rows) {
+      const taken = new Set(rows.map(({ name }) => name as string))
+      const names = wanted.map((options) => {
+        const name = options.find((option) => !taken.has(option)) ?? (options.at(-1) as string)
+        taken.add(name)
+        return name
+      })
+      return store(names)
+    },
   }
 }

@@ -9,7 +9,7 @@ import type {
 } from '../../domain/proposals/proposal.ts'
 import { maxFuture } from '../../domain/repositories/due-time.ts'
 import { auditEntry } from './audit-chain.ts'
-import { type Database, firstOrNull, isDueSql, type Row, requireRow, statement } from './database.ts'
+import { type Database, firstOrNull, isDueSql, type Row, requireRow, statement, writeRows } from './database.ts'
 
 const columns = `id, organisation_id, prompt_id, regression_id, repository_id, mode, files, branch, state, pr_number, pr_url, proposed_by,
   created_at`
@@ -24,18 +24,17 @@ export function sqlProposals(database: Database): ProposalStore {
     async claim(proposal, by, until) {
       const { organisationId, promptId, regressionId, repositoryId, mode, files, branch, proposedBy, createdAt } =
         proposal
-      const [rows = []] = await database.write([
-        statement(
-          `insert into proposals (organisation_id, prompt_id, regression_id, repository_id, mode, files, branch, state, active, key_id,
-             proposed_by, created_at, claimed_until) values (?, ?, ?, ?, ?, ?, ?, 'pending', 1, ?, ?, ?, ?)
-           on conflict (organisation_id, regression_id, active) do update set claimed_until = excluded.claimed_until
-             where ${isDueSql('proposals.claimed_until')} returning ${columns}`,
-          [
-            ...[organisationId, promptId, regressionId, repositoryId, mode, files, branch, by?.keyId ?? null],
-            ...[proposedBy, createdAt, until, createdAt, createdAt + maxFuture.lease],
-          ],
-        ),
-      ])
+      const rows = await writeRows(
+        database,
+        `insert into proposals (organisation_id, prompt_id, regression_id, repository_id, mode, files, branch, state, active, key_id,
+           proposed_by, created_at, claimed_until) values (?, ?, ?, ?, ?, ?, ?, 'pending', 1, ?, ?, ?, ?)
+         on conflict (organisation_id, regression_id, active) do update set claimed_until = excluded.claimed_until
+           where ${isDueSql('proposals.claimed_until')} returning ${columns}`,
+        [
+          ...[organisationId, promptId, regressionId, repositoryId, mode, files, branch, by?.keyId ?? null],
+          ...[proposedBy, createdAt, until, createdAt, createdAt + maxFuture.lease],
+        ],
+      )
       const claimed = firstOrNull(rows, toProposal)
       return claimed && { ...claimed, claimedUntil: until }
     },
@@ -59,22 +58,19 @@ export function sqlProposals(database: Database): ProposalStore {
     },
 
     async release({ organisationId, id, claimedUntil }) {
-      await database.write([
-        statement('update proposals set claimed_until = 0 where organisation_id = ? and id = ? and claimed_until = ?', [
-          organisationId,
-          id,
-          claimedUntil,
-        ]),
-      ])
+      await writeRows(
+        database,
+        'update proposals set claimed_until = 0 where organisation_id = ? and id = ? and claimed_until = ?',
+        [organisationId, id, claimedUntil],
+      )
     },
 
     async end({ organisationId, id }, state) {
-      await database.write([
-        statement(
-          'update proposals set state = ?, active = null, claimed_until = 0 where organisation_id = ? and id = ? and active = 1',
-          [state, organisationId, id],
-        ),
-      ])
+      await writeRows(
+        database,
+        'update proposals set state = ?, active = null, claimed_until = 0 where organisation_id = ? and id = ? and active = 1',
+        [state, organisationId, id],
+      )
     },
 
     async pullsOf({ organisationId, id: promptId }, entryId) {

@@ -1,6 +1,6 @@
 import type { RankingStore } from '../../domain/impact/ranking.ts'
 import { day } from '../../domain/time.ts'
-import { type Database, statement } from './database.ts'
+import { type Database, writeRows } from './database.ts'
 import { toMillionths } from './millionths.ts'
 
 // Half a percentage point, in millionths.
@@ -14,24 +14,23 @@ export function sqlRankings(database: Database): RankingStore {
 
   return {
     async save({ organisationId, id }, { effect, positiveShare }, at) {
-      await database.write([
-        statement(
-          `insert into prompt_standings (organisation_id, prompt_id, verdict, difference, positive_share, judged_at)
-           values (?, ?, ?, ?, ?, ?)
-           on conflict (organisation_id, prompt_id) do update set verdict = excluded.verdict, difference = excluded.difference,
-             positive_share = excluded.positive_share, judged_at = excluded.judged_at
-           where prompt_standings.verdict is distinct from excluded.verdict or ${moved('difference')} or ${moved('positive_share')}
-             or prompt_standings.judged_at < excluded.judged_at - ${day}`,
-          [
-            organisationId,
-            id,
-            effect?.verdict ?? null,
-            effect && toMillionths(effect.difference),
-            positiveShare === null ? null : toMillionths(positiveShare),
-            at,
-          ],
-        ),
-      ])
+      await writeRows(
+        database,
+        `insert into prompt_standings (organisation_id, prompt_id, verdict, difference, positive_share, judged_at)
+         values (?, ?, ?, ?, ?, ?)
+         on conflict (organisation_id, prompt_id) do update set verdict = excluded.verdict, difference = excluded.difference,
+           positive_share = excluded.positive_share, judged_at = excluded.judged_at
+         where prompt_standings.verdict is distinct from excluded.verdict or ${moved('difference')} or ${moved('positive_share')}
+           or prompt_standings.judged_at < excluded.judged_at - ${day}`,
+        [
+          organisationId,
+          id,
+          effect?.verdict ?? null,
+          effect && toMillionths(effect.difference),
+          positiveShare === null ? null : toMillionths(positiveShare),
+          at,
+        ],
+      )
     },
   }
 }

@@ -4,16 +4,34 @@ import type { Prompt } from '../../domain/prompt.ts'
 import type {
   Dismissal,
   ListedRegression,
+  Regression,
+  RegressionFigures,
   RegressionState,
   RegressionStore,
+  Repair,
 } from '../../domain/regressions/regression.ts'
 import { auditEntry } from './audit-chain.ts'
-import { type Database, firstOrNull, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
+import {
+  countRows,
+  type Database,
+  firstOrNull,
+  type Row,
+  type Statement,
+  statement,
+  type Value,
+  writeRows,
+} from './database.ts'
 import { prefixedEntryColumns, toPrefixedEntry } from './history-rows.ts'
+import { fromMillionths, toMillionths } from './millionths.ts'
 import { decideNoticeAgain, endNotice, openNotice, repeatAgain } from './notice-changes.ts'
-import { columns, figureColumns, fromFigures, toRegression } from './regression-rows.ts'
-import { readSteps, triageStatement } from './triage.ts'
+import { readSteps, toTriaged, triageColumns, triageStatement } from './triage.ts'
 
+const figureColumns = [
+  ...['rate_before', 'rate_after', 'difference', 'low', 'high', 'explanation', 'evidence'],
+  ...['signals_before', 'signals_after', 'live_from'],
+]
+export const columns = `id, prompt_id, entry_id, commit_sha, state, opened_at, ${figureColumns.join(', ')}, repaired_at,
+  repaired_by, repaired_entry_id, withdrawn_at, ${triageColumns}`
 const setFigures = figureColumns.map((name) => `${name} = ?`).join(', ')
 // A withdrawn regression is stored as a repaired one, which the previous version understands.
 const isInState: Record<RegressionState, string> = {
@@ -28,20 +46,18 @@ const maxOpenPrompts = 1_000
 export function sqlRegressions(database: Database): RegressionStore {
   const ofPrompt = 'regressions where organisation_id = ? and prompt_id = ?'
 
+  async function find(prompt: Prompt, id: number): Promise<ListedRegression | null> {
+    const { sql, parameters } = selectOne(prompt, id)
+    return firstOrNull(await database.rows(sql, parameters), toListedRegression)
+  }
+
   return {
     async ofPrompt({ organisationId, id }) {
       const sql = `select ${columns} from ${ofPrompt} order by opened_at desc, id desc limit ${maxOfPrompt}`
       return (await database.rows(sql, [organisationId, id])).map(toRegression)
     },
 
-    async find({ organisationId, id: promptId }, id) {
-      const { sql, parameters } = selectListed(
-        'r.prompt_id = ? and r.id = ?',
-        [organisationId, promptId, id],
-        'limit 1',
-      )
-      return firstOrNull(await database.rows(sql, parameters), toListedRegression)
-    },
+    find,
 
     async open({ organisationId, id }, change, figures, at) {
       const names = `organisation_id, prompt_id, entry_id, commit_sha, state, opened_at, ${figureColumns.join(', ')}`
@@ -92,14 +108,14 @@ export function sqlRegressions(database: Database): RegressionStore {
       const { organisationId, id: promptId } = prompt
       const isFree = `not exists (select 1 from regressions r where r.organisation_id = ? and r.prompt_id = ? and r.entry_id = ?)`
       const { sql, parameters } = updateWhere(prompt, id, isFree, 'entry_id = ?', [entryId])
-      await database.write([statement(sql, [...parameters, organisationId, promptId, entryId])])
+      await writeRows(database, sql, [...parameters, organisationId, promptId, entryId])
     },
 
     async dismiss(prompt, id, note, at, by) {
       const { organisationId, publicId, name } = prompt
       let outcome: Dismissal = { kind: 'unknown' }
       const read: Statement = {
-        ...selectListed('r.prompt_id = ? and r.id = ?', [organisationId, prompt.id, id], 'limit 1'),
+        ...selectOne(prompt, id),
         andThen: ([row]) => {
           if (row === undefined) return []
           const regression = toListedRegression(row)
@@ -133,12 +149,7 @@ export function sqlRegressions(database: Database): RegressionStore {
       const { organisationId } = prompt
       const update = triageStatement({ kind: 'regression', id, prompt }, "state = 'open'", triage, at, by)
       const [rows = []] = await database.write([update, repeatAgain(organisationId, id, at)])
-      const { sql, parameters } = selectListed(
-        'r.prompt_id = ? and r.id = ?',
-        [organisationId, prompt.id, id],
-        'limit 1',
-      )
-      const found = firstOrNull(await database.rows(sql, parameters), toListedRegression)
+      const found = await find(prompt, id)
       return found === null || rows.length > 0 ? found : 'closed'
     },
 
@@ -157,17 +168,16 @@ export function sqlRegressions(database: Database): RegressionStore {
         ...(promptIds === null ? [] : [JSON.stringify(promptIds)]),
         ...(owner === null ? [] : [owner.toLowerCase()]),
       ]
-      const count = `select count(*) as count from ${existing(condition)}`
       const listed = selectListed(
         condition,
         [...parameters, request.limit, pageOffset(request)],
         `order by r.${by} ${direction}, r.id ${direction} limit ? offset ?`,
       )
-      const [counts, rows] = await Promise.all([
-        database.rows(count, parameters),
+      const [totalCount, rows] = await Promise.all([
+        countRows(database, existing(condition), parameters),
         database.rows(listed.sql, listed.parameters),
       ])
-      return { regressions: rows.map(toListedRegression), totalCount: requireRow(counts).count as number }
+      return { regressions: rows.map(toListedRegression), totalCount }
     },
 
     async worstOpen(organisationId, promptIds) {
@@ -233,6 +243,10 @@ function selectListed(condition: string, parameters: Value[], order: string): St
   )
 }
 
+function selectOne({ organisationId, id: promptId }: Prompt, id: number): Statement {
+  return selectListed('r.prompt_id = ? and r.id = ?', [organisationId, promptId, id], 'limit 1')
+}
+
 function updateWhere(
   { organisationId, id: promptId }: Prompt,
   id: number,
@@ -257,5 +271,38 @@ function toListedRegression(row: Row): ListedRegression {
     prompt: { publicId: row.public_id as string, name: row.name as string },
     change: toPrefixedEntry(row, 'change') as HistoryEntry,
     repairedEntry: toPrefixedEntry(row, 'fix'),
+  }
+}
+
+function fromFigures(figures: RegressionFigures): Value[] {
+  const { rateBefore, rateAfter, difference, interval, explanation, evidence } = figures
+  const { signalsBefore, signalsAfter, liveFrom } = figures
+  const inThousandths = evidence === null ? null : Math.round(evidence * 1_000)
+  const rates = [rateBefore, rateAfter, difference, ...interval].map(toMillionths)
+  return [...rates, explanation, inThousandths, signalsBefore, signalsAfter, liveFrom]
+}
+
+export function toRegression(row: Row): Regression {
+  return {
+    id: row.id as number,
+    promptId: row.prompt_id as number,
+    entryId: row.entry_id as number,
+    commitSha: row.commit_sha as string,
+    state: row.withdrawn_at === null ? (row.state as RegressionState) : 'withdrawn',
+    openedAt: row.opened_at as number,
+    rateBefore: fromMillionths(row.rate_before),
+    rateAfter: fromMillionths(row.rate_after),
+    difference: fromMillionths(row.difference),
+    interval: [fromMillionths(row.low), fromMillionths(row.high)],
+    explanation: row.explanation as string,
+    evidence: row.evidence === null ? null : (row.evidence as number) / 1_000,
+    signalsBefore: row.signals_before as number | null,
+    signalsAfter: row.signals_after as number | null,
+    liveFrom: row.live_from as number | null,
+    repairedAt: row.repaired_at as number | null,
+    repairedBy: row.repaired_by as Repair | null,
+    repairedEntryId: row.repaired_entry_id as number | null,
+    withdrawnAt: row.withdrawn_at as number | null,
+    ...toTriaged(row),
   }
 }

@@ -1,7 +1,7 @@
 import { maxFuture } from '../../domain/repositories/due-time.ts'
-import type { LeaseStore } from '../../domain/repositories/lease.ts'
+import type { Lease, LeaseStore } from '../../domain/repositories/lease.ts'
 import { type RepositoryStore, staleAfterMs } from '../../domain/repositories/repository.ts'
-import { type Database, firstOrNull, isDueSql, requireRow, type Statement, statement } from './database.ts'
+import { type Database, firstOrNull, isDueSql, requireRow, type Statement, statement, writeRows } from './database.ts'
 import { sqlRepositoryChanges } from './repository-changes.ts'
 import { repositoryColumns, toRepository } from './repository-rows.ts'
 
@@ -43,17 +43,16 @@ export function sqlRepositories(database: Database): RepositoryStore & LeaseStor
       const start = 'cast(? as bigint) + (id % cast(? as bigint)) * cast(? as bigint)'
       const parameters = [at, slots, intervalMs]
       const sql = `update repositories set due_at = ${start} where disconnected_at is null and due_at > ${start}`
-      await database.write([statement(sql, [...parameters, ...parameters])])
+      await writeRows(database, sql, [...parameters, ...parameters])
     },
 
     async recordRejections({ id, organisationId }, { count, lastAt, reason }) {
-      await database.write([
-        statement(
-          `update repositories set rejected_deliveries = rejected_deliveries + ?, last_rejected_at = ?, last_rejection = ?
-           where organisation_id = ? and id = ?`,
-          [count, lastAt, reason, organisationId, id],
-        ),
-      ])
+      await writeRows(
+        database,
+        `update repositories set rejected_deliveries = rejected_deliveries + ?, last_rejected_at = ?, last_rejection = ?
+         where organisation_id = ? and id = ?`,
+        [count, lastAt, reason, organisationId, id],
+      )
     },
 
     async due(now) {
@@ -73,36 +72,32 @@ export function sqlRepositories(database: Database): RepositoryStore & LeaseStor
     },
 
     async lease(id, owner, now, until) {
-      const [rows = []] = await database.write([
-        statement(
-          `update repositories set lease_owner = ?, lease_until = ?
-           where id = ? and ${isDueSql('lease_until')} and disconnected_at is null returning ${repositoryColumns}`,
-          [owner, until, id, now, now + maxFuture.lease],
-        ),
-      ])
+      const rows = await writeRows(
+        database,
+        `update repositories set lease_owner = ?, lease_until = ?
+         where id = ? and ${isDueSql('lease_until')} and disconnected_at is null returning ${repositoryColumns}`,
+        [owner, until, id, now, now + maxFuture.lease],
+      )
       return firstOrNull(rows, (row) => ({ repository: toRepository(row), owner }))
     },
 
     async renew({ repository, owner }, until) {
-      const [rows = []] = await database.write([
-        statement('update repositories set lease_until = ? where id = ? and lease_owner = ? returning id', [
-          until,
-          repository.id,
-          owner,
-        ]),
-      ])
+      const rows = await writeRows(
+        database,
+        'update repositories set lease_until = ? where id = ? and lease_owner = ? returning id',
+        [until, repository.id, owner],
+      )
       return rows.length > 0
     },
 
     async release({ repository, owner }, { dueAt, error, syncedAt }) {
-      await database.write([
-        statement(
-          `update repositories set lease_owner = null, lease_until = 0, last_error = ?,
-             last_sync_at = coalesce(?, last_sync_at), due_at = case when wakes = ? then ? else due_at end
-           where id = ? and lease_owner = ?`,
-          [error, syncedAt, repository.wakes, dueAt, repository.id, owner],
-        ),
-      ])
+      await writeRows(
+        database,
+        `update repositories set lease_owner = null, lease_until = 0, last_error = ?,
+           last_sync_at = coalesce(?, last_sync_at), due_at = case when wakes = ? then ? else due_at end
+         where id = ? and lease_owner = ?`,
+        [error, syncedAt, repository.wakes, dueAt, repository.id, owner],
+      )
     },
   }
 }
@@ -113,4 +108,16 @@ function wakeRepository(organisationId: number, id: number, at: number): Stateme
     organisationId,
     id,
   ])
+}
+
+/** Must be the first statement of a transaction that only the holder of the lease may run. */
+export function requireLease({ repository, owner }: Lease): Statement {
+  return {
+    ...statement(
+      `update repositories set lease_until = lease_until
+       where organisation_id = ? and id = ? and lease_owner = ? and disconnected_at is null returning id`,
+      [repository.organisationId, repository.id, owner],
+    ),
+    orThrow: () => new Error('Lost the lease: another process took over the repository'),
+  }
 }

@@ -14,6 +14,7 @@ import { type Instant, isoTime } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
 import { applyProductionEnvironments } from './deployment-changes.ts'
+import { decideAgain } from './notice-changes.ts'
 import { lockOrganisation, requireRoom } from './organisations.ts'
 import { repositoryColumns, toRepository } from './repository-rows.ts'
 
@@ -212,10 +213,7 @@ function retryReports(organisationId: number, at: Instant): Statement[] {
   const isOpen = `kind = 'regression' and state = 'open'`
   return [
     // Notices first, as the notifier does: otherwise, the two could wait for each other.
-    statement(`update notices set due_at = ?, changes = changes + 1 where organisation_id = ? and ${isOpen}`, [
-      at,
-      organisationId,
-    ]),
+    decideAgain(organisationId, at, isOpen),
     statement(
       `update alert_deliveries set state = 'cancelled' where organisation_id = ? and alert_id is null
          and (state = 'failed' or (state = 'sent' and error is not null))

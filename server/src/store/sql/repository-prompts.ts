@@ -2,10 +2,9 @@ import type { FactStore, Findings, RepositorySize } from '../../domain/history/f
 import { namesForPath, type Prompt } from '../../domain/prompt.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import { type Database, type Row, type Statement, statement, type Value } from './database.ts'
-import { requireLease } from './lease.ts'
 import { lockOrganisation } from './organisations.ts'
-import { assignNames } from './prompt-names.ts'
-import { promptColumns, toPrompt } from './prompts.ts'
+import { assignNames, promptColumns, toPrompt } from './prompts.ts'
+import { requireLease } from './repositories.ts'
 
 type PromptFacts = Pick<FactStore, 'paths' | 'addPrompts' | 'prompts' | 'formerPaths' | 'sizes'>
 

@@ -1,6 +1,7 @@
 import type { SegmentStore } from '../../domain/impact/reading/segment-keys.ts'
-import { auditEntry } from './audit-chain.ts'
+import { auditOf } from './audit-chain.ts'
 import { type Database, type Row, statement, type Value } from './database.ts'
+import { changeOrganisation } from './organisations.ts'
 
 export function sqlSegments(database: Database): SegmentStore {
   return {
@@ -21,36 +22,22 @@ export function sqlSegments(database: Database): SegmentStore {
     },
 
     async setForOrganisation(organisationId, keys, at, by) {
-      const change = ({ name, segment_keys: stored }: Row) => {
-        const subject = { id: organisationId, name: name as string }
-        const details = { from: describe(keysOf(stored) ?? []), to: describe(keys) }
-        if (details.from === details.to) return []
-        return [
-          statement('update organisations set segment_keys = ? where id = ?', [JSON.stringify(keys), organisationId]),
-          auditEntry({ organisationId, by, at, action: 'organisation.segments_changed', subject, details }),
-        ]
-      }
-      await database.writeAndInvalidate([
-        {
-          // Locks the row, so the audit entry records the keys that were actually replaced.
-          ...statement('update organisations set name = name where id = ? returning name, segment_keys', [
-            organisationId,
-          ]),
-          andThen: (rows) => rows.flatMap(change),
-        },
-      ])
+      await changeOrganisation(database, organisationId, 'organisation.segments_changed', at, by, (row) => {
+        const from = describe(keysOf(row.segment_keys) ?? [])
+        return { set: 'segment_keys = ?', values: [JSON.stringify(keys)], from, to: describe(keys) }
+      })
     },
 
-    async setForPrompt({ organisationId, id, publicId }, keys, at, by) {
+    async setForPrompt(prompt, keys, at, by) {
+      const { organisationId, id } = prompt
       const ofPrompt = 'organisation_id = ? and id = ? and deleted_at is null'
       const change = ({ name, segment_keys: stored }: Row) => {
-        const subject = { id: publicId, name: name as string }
         const details = { from: describe(keysOf(stored)), to: describe(keys) }
         if (details.from === details.to) return []
         const text = keys === null ? null : JSON.stringify(keys)
         return [
           statement(`update prompts set segment_keys = ? where ${ofPrompt}`, [text, organisationId, id]),
-          auditEntry({ organisationId, by, at, action: 'prompt.segments_changed', subject, details }),
+          auditOf({ ...prompt, name: name as string }, 'prompt.segments_changed', at, by, details),
         ]
       }
       await database.writeAndInvalidate([

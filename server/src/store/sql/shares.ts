@@ -8,8 +8,8 @@ import {
 } from '../../domain/access/share.ts'
 import { pageOffset } from '../../domain/page.ts'
 import { isoTime } from '../../domain/time.ts'
-import { auditEntry } from './audit-chain.ts'
-import { type Database, firstOrNull, type Row, requireRow, statement } from './database.ts'
+import { auditOf } from './audit-chain.ts'
+import { countRows, type Database, firstOrNull, type Row, requireRow, statement } from './database.ts'
 import { toAccess } from './keys.ts'
 import { lockOrganisation, requireRoom } from './organisations.ts'
 
@@ -27,15 +27,13 @@ export function sqlShares(database: Database): ShareStore {
 
   return {
     async create({ prompt, regressionId, includesSignals, tokenHash, hint, createdAt, expiresAt }, by) {
-      const { organisationId, id: promptId, publicId, name } = prompt
+      const { organisationId, id: promptId } = prompt
       const details = {
         link: `…${hint}`,
         expires_at: isoTime(expiresAt),
         shows: regressionId === null ? 'prompt' : 'regression',
         ...(includesSignals && { signals: 'included' }),
       }
-      const subject = { id: publicId, name }
-      const created = auditEntry({ organisationId, by, at: createdAt, action: 'share.created', subject, details })
       const endedBy = createdAt - endedSharesForMs
       const [, , , rows] = await database.write([
         // Concurrent requests must not exceed the limit together.
@@ -65,7 +63,7 @@ export function sqlShares(database: Database): ShareStore {
               expiresAt,
             ],
           ),
-          andThen: () => [created],
+          andThen: () => [auditOf(prompt, 'share.created', createdAt, by, details)],
         },
       ])
       return toShare(requireRow(await find(organisationId, requireRow(rows).id as number)))
@@ -75,21 +73,19 @@ export function sqlShares(database: Database): ShareStore {
       const ofPrompts = promptIds === null ? '' : `and ${database.inJsonArray('s.prompt_id', 'bigint')}`
       const condition = `where s.organisation_id = ? and p.deleted_at is null ${ofPrompts}`
       const parameters = [organisationId, ...(promptIds === null ? [] : [JSON.stringify(promptIds)])]
-      const [counts, rows] = await Promise.all([
-        database.rows(`select count(*) as count from (${selectShares} ${condition}) as listed`, parameters),
+      const [totalCount, rows] = await Promise.all([
+        countRows(database, `(${selectShares} ${condition}) as listed`, parameters),
         database.rows(`${selectShares} ${condition} order by s.id desc limit ? offset ?`, [
           ...parameters,
           request.limit,
           pageOffset(request),
         ]),
       ])
-      return { shares: rows.map(toShare), totalCount: requireRow(counts).count as number }
+      return { shares: rows.map(toShare), totalCount }
     },
 
-    async revoke({ organisationId, id: promptId, publicId, name }, id, at, by) {
-      const subject = { id: publicId, name }
-      const revoked = ({ hint }: Row) =>
-        auditEntry({ organisationId, by, at, action: 'share.revoked', subject, details: { link: `…${hint}` } })
+    async revoke(prompt, id, at, by) {
+      const { organisationId, id: promptId } = prompt
       await database.write([
         {
           ...statement(
@@ -97,7 +93,7 @@ export function sqlShares(database: Database): ShareStore {
              returning hint`,
             [at, organisationId, promptId, id],
           ),
-          andThen: (rows) => rows.map(revoked),
+          andThen: (rows) => rows.map(({ hint }) => auditOf(prompt, 'share.revoked', at, by, { link: `…${hint}` })),
         },
       ])
       const rows = await database.rows(`${selectShares} where s.organisation_id = ? and s.prompt_id = ? and s.id = ?`, [

@@ -15,6 +15,7 @@ import { day, hourStart } from '../../domain/time.ts'
 import { auditEntry } from './audit-chain.ts'
 import {
   type ColumnTypes,
+  countRows,
   type Database,
   type Row,
   requireRow,
@@ -42,7 +43,7 @@ const maxToExplain = 200
 const maxRangeMs = 31 * day
 
 /** Whether the verdict on no change says that it caused the shift. */
-export const hasNoChange = '(s.entry_id is null or s.candidates is not null)'
+const hasNoChange = '(s.entry_id is null or s.candidates is not null)'
 
 // A change that others share the shift of is not what explains it.
 const hasCause: Record<ShiftCause, string> = {
@@ -216,8 +217,8 @@ export function sqlShifts(database: Database): ShiftStore {
       const suspects = owner === null ? '' : withChange
       const existing = `${isFound ? 'shifts' : withdrawn} s join prompts p on p.organisation_id = s.organisation_id and p.id = s.prompt_id
         ${decisions} ${suspects} where ${conditions.join(' and ')} and p.deleted_at is null`
-      const [counts, shifts] = await Promise.all([
-        database.rows(`select count(*) as count from ${existing}`, parameters),
+      const [totalCount, shifts] = await Promise.all([
+        countRows(database, existing, parameters),
         listed(
           organisationId,
           `select s.organisation_id, p.public_id, p.name, ${columns.replaceAll(/\w+/g, 's.$&')} from ${existing}
@@ -226,7 +227,7 @@ export function sqlShifts(database: Database): ShiftStore {
           isFound,
         ),
       ])
-      return { shifts, totalCount: requireRow(counts).count as number }
+      return { shifts, totalCount }
     },
 
     async shared(organisationId, promptIds) {

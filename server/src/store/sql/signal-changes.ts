@@ -16,7 +16,7 @@ export interface PendingSignal {
 }
 
 /** A vote as it is stored, and whether retention has passed it. */
-export interface StoredVote {
+interface StoredVote {
   vote: Vote
   /** The vote itself is as good as removed: the next one on this subject is a new one. */
   isExpired: boolean

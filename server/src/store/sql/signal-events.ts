@@ -10,12 +10,13 @@ import { day, type Instant } from '../../domain/time.ts'
 import { columns, toAlert } from './alert-rows.ts'
 import {
   type ColumnTypes,
+  countRows,
   type Database,
   isDueSql,
   type Row,
-  requireRow,
   type Statement,
   statement,
+  writeRows,
 } from './database.ts'
 import { columns as signalColumns, toStoredSignal } from './signal-rows.ts'
 
@@ -88,26 +89,22 @@ export function sqlSignalEvents(database: Database): SignalEventStore {
       return rows.map(toAlert)
     },
 
-    async countFailing() {
-      const sql = `select count(*) as count from alerts where ${isActive} and signals_attempts > 0`
-      return requireRow(await database.rows(sql)).count as number
-    },
+    countFailing: () => countRows(database, `alerts where ${isActive} and signals_attempts > 0`),
 
-    async countWaiting(organisationId, most) {
-      const waiting = 'select 1 from signal_events where organisation_id = ? limit ?'
-      const sql = `select count(*) as count from (${waiting}) as waiting`
-      return requireRow(await database.rows(sql, [organisationId, most])).count as number
-    },
+    countWaiting: (organisationId, most) =>
+      countRows(database, '(select 1 from signal_events where organisation_id = ? limit ?) as waiting', [
+        organisationId,
+        most,
+      ]),
 
     async claim({ organisationId, id }, owner, now, until) {
-      const [rows = []] = await database.write([
-        statement(
-          `update alerts set signals_lease = ?, signals_due_at = ?
-           where organisation_id = ? and id = ? and ${isActive} and ${isDueSql('signals_due_at')}
-           returning ${columns}, signals_attempts`,
-          [owner, until, organisationId, id, now, now + maxFutureMs],
-        ),
-      ])
+      const rows = await writeRows(
+        database,
+        `update alerts set signals_lease = ?, signals_due_at = ?
+         where organisation_id = ? and id = ? and ${isActive} and ${isDueSql('signals_due_at')}
+         returning ${columns}, signals_attempts`,
+        [owner, until, organisationId, id, now, now + maxFutureMs],
+      )
       const [row] = rows
       return row === undefined ? null : toClaimed(row, owner)
     },

@@ -1,13 +1,13 @@
-import type { SignalImport, SignalImportAudit, SignalStore } from '../../domain/signals/signal.ts'
+import type { SignalImport, SignalStore } from '../../domain/signals/signal.ts'
 import { hour, hourStart, type Instant, monthStart } from '../../domain/time.ts'
-import { auditEntry } from './audit-chain.ts'
+import { auditOf } from './audit-chain.ts'
 import { type ColumnTypes, type Database, type Row, requireRow, type Statement, statement } from './database.ts'
 import { increaseRevision } from './hour-revisions.ts'
 import { queueAllForJudge } from './judge-queue.ts'
 import { addToSums } from './sum-changes.ts'
 
 /** What an engine adds to the shared statements. */
-export interface ImportEngine {
+interface ImportEngine {
   /** Creates the partitions for these months, if the engine uses any. */
   preparePartitions(months: Iterable<Instant>): Promise<void>
   /** An expression for a new signal ID in a statement that reads or updates `staged`. */
@@ -73,7 +73,8 @@ export function sqlSignalImport(database: Database, engine: ImportEngine): Signa
     function noteResult(rows: Row[]): Statement[] {
       const { imported, stored } = requireRow(rows)
       result = { imported: imported as number, replaced: (stored as number) - (imported as number) }
-      return audit === undefined || stored === 0 ? [] : [importEntry(audit, stored as number)]
+      if (audit === undefined || stored === 0) return []
+      return [auditOf(audit.prompt, 'signals.imported', audit.at, audit.by, { signals: stored as number })]
     }
 
     await database.stage({
@@ -149,12 +150,6 @@ function stageVotes({ byteOrder }: Database, { newSignalId, rowLock }: ImportEng
          select organisation_id, prompt_id, old_created_at, signal_id from staged where old_created_at is not null)`,
     ),
   ]
-}
-
-function importEntry({ prompt, at, by }: SignalImportAudit, signals: number): Statement {
-  const { organisationId, publicId, name } = prompt
-  const subject = { id: publicId, name }
-  return auditEntry({ organisationId, by, at, action: 'signals.imported', subject, details: { signals } })
 }
 
 // Runs after the signals, to keep the lock on signal_usage short, and before the hours, in the same lock order as the signal batch.

@@ -2,35 +2,22 @@ import { pageOffset } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { countsIn } from '../../domain/signals/counted-signals.ts'
 import type { ErasureStore } from '../../domain/signals/erasure.ts'
-import { type Interval, intervalLength, type Span } from '../../domain/signals/interval.ts'
+import { intervalLength } from '../../domain/signals/interval.ts'
 import type { RetentionStore } from '../../domain/signals/retention.ts'
-import type {
-  IntervalTally,
-  SignalFilter,
-  SignalStore,
-  SignalValue,
-  StoredSignal,
-} from '../../domain/signals/signal.ts'
+import type { SignalFilter, SignalStore, SignalValue, StoredSignal } from '../../domain/signals/signal.ts'
 import { emptyTally, type Tally } from '../../domain/signals/tally.ts'
 import type { VoteStore } from '../../domain/signals/votes.ts'
-import { type Clock, hourStart, type Instant, monthStart, nextTurn } from '../../domain/time.ts'
-import { type Database, type Row, requireRow, type Value } from './database.ts'
+import { type Clock, hourStart, type Instant, nextTurn } from '../../domain/time.ts'
+import type { Database, Row, Value } from './database.ts'
 import { likePattern, mayMatch } from './erasure.ts'
 import { sqlHourlySums } from './hourly-sums.ts'
-import { usedSum } from './organisations.ts'
+import { usedInMonth } from './organisations.ts'
 import { sqlRetainedSince } from './retention.ts'
 import { columns, toStoredSignal } from './signal-rows.ts'
 import { sqlTallies } from './tallies.ts'
-import { sqlVersionCounts } from './version-counts.ts'
+import { type SignalCounts, sqlVersionCounts } from './version-counts.ts'
 import { sqlVotes } from './votes.ts'
 import { windowCondition } from './window-condition.ts'
-
-/** Counts of the signals that a filter is about. */
-interface Counts {
-  total(span: Span): Promise<Tally>
-  startedHour(at: Instant): Promise<Tally>
-  byInterval(span: Span, interval: Interval): Promise<IntervalTally[]>
-}
 
 type SignalReads = Omit<
   SignalStore,
@@ -73,7 +60,7 @@ export function sqlSignals(database: Database, clock: Clock): SignalReads & Vote
     return filter.until !== null && filter.until <= since ? null : { ...filter, since }
   }
 
-  function countsOf(prompt: Prompt, { versions = null }: SignalFilter): Counts {
+  function countsOf(prompt: Prompt, { versions = null }: SignalFilter): SignalCounts {
     if (versions !== null) return sqlVersionCounts(database, prompt, versions)
     const { id: promptId, organisationId } = prompt
     return {
@@ -273,10 +260,7 @@ export function sqlSignals(database: Database, clock: Clock): SignalReads & Vote
       }
     },
 
-    async usedInMonth(organisationId, at) {
-      const sql = `select ${usedSum} from month_usage where organisation_id = ? and month = ?`
-      return requireRow(await database.rows(sql, [organisationId, monthStart(at)])).used as number
-    },
+    usedInMonth: (organisationId, at) => usedInMonth(database, organisationId, at),
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Actor, AuditAction, AuditDetails } from '../../domain/access/audit.ts'
 import type { Plan } from '../../domain/access/plan.ts'
 import {
   type AdapterName,
@@ -10,9 +9,8 @@ import {
   type SourceStore,
   tooManySources,
 } from '../../domain/sources/source.ts'
-import type { Instant } from '../../domain/time.ts'
-import { auditEntry } from './audit-chain.ts'
-import { type Database, firstOrNull, type Row, requireRow, statement } from './database.ts'
+import { auditOf } from './audit-chain.ts'
+import { type Database, firstOrNull, type Row, requireRow, statement, writeRows } from './database.ts'
 import { lockOrganisation, requireRoom } from './organisations.ts'
 
 const columns = `id, organisation_id, public_id, name, adapter, settings, sealed_secret, created_at, received, recorded, rejected,
@@ -44,24 +42,17 @@ export function sqlSources(database: Database): SourceStore {
 
     async add(source, by) {
       const { organisationId } = source
-      let stored: Row[] = []
-      await database.write([
+      const [, , rows] = await database.write([
         // Concurrent requests must not exceed the limit together.
         lockOrganisation(organisationId),
         requireRoom(maxSources, 'sources where organisation_id = ?', [organisationId], tooManySources),
-        {
-          ...insertSource(source),
-          andThen(rows) {
-            stored = rows
-            return [audit(source, 'source.added', source.createdAt, by, { adapter: source.adapter })]
-          },
-        },
+        insertSource(source),
+        auditOf(source, 'source.added', source.createdAt, by, { adapter: source.adapter }),
       ])
-      return toSource(requireRow(stored))
+      return toSource(requireRow(rows))
     },
 
     async update(source, { name, settings, sealedSecret }, at, by) {
-      let stored: Row[] = []
       // What stays the same may have been changed since it was read: by another request, or a rotation of the secret key.
       const changed = [
         { column: 'name', value: name, isChanged: name !== source.name },
@@ -72,7 +63,7 @@ export function sqlSources(database: Database): SourceStore {
         },
         { column: 'sealed_secret', value: sealedSecret, isChanged: sealedSecret !== source.sealedSecret },
       ].filter(({ isChanged }) => isChanged)
-      await database.write([
+      const [rows = []] = await database.write([
         {
           ...statement(
             `update sources set ${['poll_at = case when poll_at is null then null else cast(? as bigint) end', ...changed.map(({ column }) => `${column} = ?`)].join(', ')}
@@ -81,16 +72,15 @@ export function sqlSources(database: Database): SourceStore {
             [at, ...changed.map(({ value }) => value), source.organisationId, source.id],
           ),
           andThen(rows) {
-            stored = rows
             // Never the secret itself.
             const fields = changed.map(({ column }) => column.replace('sealed_', '')).join(', ')
             return rows.map(() =>
-              audit({ ...source, name }, 'source.updated', at, by, { changed: fields || 'nothing' }),
+              auditOf({ ...source, name }, 'source.updated', at, by, { changed: fields || 'nothing' }),
             )
           },
         },
       ])
-      return firstOrNull(stored, toSource)
+      return firstOrNull(rows, toSource)
     },
 
     async remove(source, at, by) {
@@ -100,7 +90,7 @@ export function sqlSources(database: Database): SourceStore {
             source.organisationId,
             source.id,
           ]),
-          andThen: (rows) => rows.map(() => audit(source, 'source.removed', at, by)),
+          andThen: (rows) => rows.map(() => auditOf(source, 'source.removed', at, by)),
         },
       ])
     },
@@ -110,45 +100,41 @@ export function sqlSources(database: Database): SourceStore {
       // Most services poll nothing, and must not write every few seconds.
       if ((await database.rows('select 1 as due from sources where poll_at <= ? limit 1', [now])).length === 0)
         return []
-      const [rows = []] = await database.write([
-        statement(
-          `update sources set poll_at = ? where id in (
-               select id from (
-                 select id, poll_at, row_number() over (partition by organisation_id order by poll_at, id) as place
-                 from sources where poll_at <= ?
-               ) as due where place = 1 order by poll_at limit ?)
-             and poll_at <= ? returning ${columns}, (select plan from organisations where id = sources.organisation_id) as plan`,
-          [until, now, maxClaimed, now],
-        ),
-      ])
+      const rows = await writeRows(
+        database,
+        `update sources set poll_at = ? where id in (
+             select id from (
+               select id, poll_at, row_number() over (partition by organisation_id order by poll_at, id) as place
+               from sources where poll_at <= ?
+             ) as due where place = 1 order by poll_at limit ?)
+           and poll_at <= ? returning ${columns}, (select plan from organisations where id = sources.organisation_id) as plan`,
+        [until, now, maxClaimed, now],
+      )
       return rows.map((row) => ({ ...toSource(row), plan: row.plan as Plan }))
     },
 
     async continueAt({ organisationId, id }, { readUntil, pollAt }) {
-      await database.write([
-        statement('update sources set read_until = ?, poll_at = ? where organisation_id = ? and id = ?', [
-          readUntil,
-          pollAt,
-          organisationId,
-          id,
-        ]),
+      await writeRows(database, 'update sources set read_until = ?, poll_at = ? where organisation_id = ? and id = ?', [
+        readUntil,
+        pollAt,
+        organisationId,
+        id,
       ])
     },
 
     async count({ organisationId, id }, counts) {
       const { received, recorded, rejected, lastReceivedAt, lastRecordedAt, lastRejectedAt, lastRejection } = counts
-      await database.write([
-        statement(
-          `update sources set received = received + ?, recorded = recorded + ?, rejected = rejected + ?,
-             last_received_at = coalesce(?, last_received_at), last_recorded_at = coalesce(?, last_recorded_at),
-             last_rejected_at = coalesce(?, last_rejected_at), last_rejection = coalesce(?, last_rejection)
-           where organisation_id = ? and id = ?`,
-          [
-            ...[received, recorded, rejected, lastReceivedAt, lastRecordedAt, lastRejectedAt, lastRejection],
-            ...[organisationId, id],
-          ],
-        ),
-      ])
+      await writeRows(
+        database,
+        `update sources set received = received + ?, recorded = recorded + ?, rejected = rejected + ?,
+           last_received_at = coalesce(?, last_received_at), last_recorded_at = coalesce(?, last_recorded_at),
+           last_rejected_at = coalesce(?, last_rejected_at), last_rejection = coalesce(?, last_rejection)
+         where organisation_id = ? and id = ?`,
+        [
+          ...[received, recorded, rejected, lastReceivedAt, lastRecordedAt, lastRejectedAt, lastRejection],
+          ...[organisationId, id],
+        ],
+      )
     },
   }
 }
@@ -160,17 +146,6 @@ function insertSource(source: NewSource) {
      values (?, ?, ?, ?, ?, ?, ?, ?) returning ${columns}`,
     [organisationId, publicId, name, adapter, JSON.stringify(settings), sealedSecret, createdAt, pollAt],
   )
-}
-
-function audit(
-  { organisationId, publicId, name }: Pick<Source, 'organisationId' | 'publicId' | 'name'>,
-  action: AuditAction,
-  at: Instant,
-  by: Actor,
-  details?: AuditDetails,
-) {
-  const subject = { id: publicId, name }
-  return auditEntry({ organisationId, by, at, action, subject, ...(details && { details }) })
 }
 
 function toSource(row: Row): Source {

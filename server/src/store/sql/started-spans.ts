@@ -1,7 +1,7 @@
 import { hourStart, type Instant } from '../../domain/time.ts'
 
 /** A part of a started hour. */
-export interface StartedSpan {
+interface StartedSpan {
   /** The index of the instant that it ends at. */
   place: number
   prompt: number

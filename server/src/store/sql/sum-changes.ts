@@ -13,7 +13,7 @@ export interface SumChange {
 }
 
 /** The changes of a batch to hourly sums. Each sum is written once, however many signals it counts. */
-export interface SumChanges {
+interface SumChanges {
   /** `count` is 1 to add a signal, -1 to remove one. */
   change(
     prompt: { organisationId: number; promptId: number },

@@ -1,5 +1,5 @@
 import type { SweepStore } from '../../domain/regressions/sweep.ts'
-import { type Database, statement } from './database.ts'
+import { type Database, writeRows } from './database.ts'
 import { promptColumns, toPrompt } from './prompts.ts'
 
 const votedByPrompt = `
@@ -20,30 +20,29 @@ from page left join voted on voted.organisation_id = page.organisation_id and vo
 export function sqlSweep(database: Database): SweepStore {
   return {
     async claim(owner, now, until) {
-      const [rows = []] = await database.write([
-        statement(
-          `update sweep set lease_owner = ?, lease_until = ?
-           where due_at <= ? and (lease_owner is null or lease_until <= ?) returning id`,
-          [owner, until, now, now],
-        ),
-      ])
+      const rows = await writeRows(
+        database,
+        `update sweep set lease_owner = ?, lease_until = ?
+         where due_at <= ? and (lease_owner is null or lease_until <= ?) returning id`,
+        [owner, until, now, now],
+      )
       return rows.length > 0
     },
 
     async renew(owner, until) {
-      const [rows = []] = await database.write([
-        statement('update sweep set lease_until = ? where lease_owner = ? returning id', [until, owner]),
+      const rows = await writeRows(database, 'update sweep set lease_until = ? where lease_owner = ? returning id', [
+        until,
+        owner,
       ])
       return rows.length > 0
     },
 
     async finish(owner, dueAt) {
-      await database.write([
-        statement('update sweep set due_at = ?, lease_owner = null, lease_until = null where lease_owner = ?', [
-          dueAt,
-          owner,
-        ]),
-      ])
+      await writeRows(
+        database,
+        'update sweep set due_at = ?, lease_owner = null, lease_until = null where lease_owner = ?',
+        [dueAt, owner],
+      )
     },
 
     async claimQueued(now, until, limit) {
@@ -51,15 +50,14 @@ export function sqlSweep(database: Database): SweepStore {
       // The queue is empty most of the time, and then nothing is written.
       const free = await database.rows(`select 1 from judge_queue where ${isFree} limit 1`, [now])
       if (free.length === 0) return []
-      const [rows = []] = await database.write([
-        statement(
-          // The condition is repeated, because another process may have claimed the same rows meanwhile.
-          `update judge_queue set claimed_until = ? where ${isFree} and (organisation_id, prompt_id) in (
-             select organisation_id, prompt_id from judge_queue where ${isFree} order by organisation_id, prompt_id limit ?)
-           returning organisation_id, prompt_id`,
-          [until, now, now, limit],
-        ),
-      ])
+      // The condition is repeated, because another process may have claimed the same rows meanwhile.
+      const rows = await writeRows(
+        database,
+        `update judge_queue set claimed_until = ? where ${isFree} and (organisation_id, prompt_id) in (
+           select organisation_id, prompt_id from judge_queue where ${isFree} order by organisation_id, prompt_id limit ?)
+         returning organisation_id, prompt_id`,
+        [until, now, now, limit],
+      )
       return rows.map((row) => ({
         organisationId: row.organisation_id as number,
         promptId: row.prompt_id as number,
@@ -67,13 +65,11 @@ export function sqlSweep(database: Database): SweepStore {
     },
 
     async finishQueued({ organisationId, promptId }, until) {
-      await database.write([
-        statement('delete from judge_queue where organisation_id = ? and prompt_id = ? and claimed_until = ?', [
-          organisationId,
-          promptId,
-          until,
-        ]),
-      ])
+      await writeRows(
+        database,
+        'delete from judge_queue where organisation_id = ? and prompt_id = ? and claimed_until = ?',
+        [organisationId, promptId, until],
+      )
     },
 
     async votedPrompts(since, after, limit) {

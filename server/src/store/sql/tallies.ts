@@ -16,7 +16,7 @@ import type { ColumnTypes, Database, Row } from './database.ts'
 import { closedUntil } from './hour-revisions.ts'
 import { startedSpans } from './started-spans.ts'
 
-export interface SqlTallies
+interface SqlTallies
   extends Pick<
     SignalStore,
     'tallies' | 'versionTallies' | 'versionsOf' | 'versionsStartingWith' | 'versionedPrompts' | 'tallyByDay'
@@ -287,15 +287,15 @@ export function sqlTallies(database: Database, clock: Clock): SqlTallies {
   }
 }
 
-function startOf(interval: Interval): string {
+export function startOf(interval: Interval): string {
   return `hour - (hour - ${intervalOrigin(interval)}) % ${intervalLength(interval)}`
 }
 
-function toIntervalTally(row: Row): IntervalTally {
+export function toIntervalTally(row: Row): IntervalTally {
   return { start: row.start as number, ...toTally(row) }
 }
 
-function toTally(row: Row): Tally {
+export function toTally(row: Row): Tally {
   return { positive: row.positive as number, negative: row.negative as number }
 }
 
@@ -310,10 +310,10 @@ function joined(before: IntervalTally[], after: IntervalTally[]): IntervalTally[
   return [...before.slice(0, -1), { start: last.start, ...add(last, first) }, ...after.slice(1)]
 }
 
-function add(a: Tally, b: Tally): Tally {
+export function add(a: Tally, b: Tally): Tally {
   return { positive: a.positive + b.positive, negative: a.negative + b.negative }
 }
 
-function subtract(a: Tally, b: Tally): Tally {
+export function subtract(a: Tally, b: Tally): Tally {
   return { positive: a.positive - b.positive, negative: a.negative - b.negative }
 }

@@ -8,17 +8,17 @@ import type {
   TelemetryStore,
 } from '../../domain/telemetry/telemetry.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
-import { auditEntry } from './audit-chain.ts'
 import {
   type ColumnTypes,
+  countRows,
   type Database,
   inChunks,
   type Row,
-  requireRow,
   type Statement,
   statement,
+  writeRows,
 } from './database.ts'
-import { usedSum } from './organisations.ts'
+import { changeOrganisation, usedInMonth, usedSum } from './organisations.ts'
 
 // A sender that names an endless number of versions or models must not fill the sums, which stay. What comes later is counted without.
 const maxPairsPerHour = 50
@@ -76,31 +76,10 @@ export function sqlTelemetry(database: Database): TelemetryStore {
     },
 
     async setRules(organisationId, rules, at, by) {
-      const change = ({ name, ...row }: Row): Statement[] => {
-        const [from, to] = [JSON.stringify(rulesOf(row)), JSON.stringify(rules)]
-        if (from === to) return []
-        const subject = { id: organisationId, name: name as string }
-        return [
-          statement('update organisations set evaluation_rules = ? where id = ?', [to, organisationId]),
-          auditEntry({
-            organisationId,
-            by,
-            at,
-            action: 'organisation.evaluations_changed',
-            subject,
-            details: { from, to },
-          }),
-        ]
-      }
-      await database.writeAndInvalidate([
-        {
-          // Locks the row, so the audit entry records the rules that were actually replaced.
-          ...statement('update organisations set name = name where id = ? returning name, evaluation_rules', [
-            organisationId,
-          ]),
-          andThen: (rows) => rows.flatMap(change),
-        },
-      ])
+      await changeOrganisation(database, organisationId, 'organisation.evaluations_changed', at, by, (row) => {
+        const to = JSON.stringify(rules)
+        return { set: 'evaluation_rules = ?', values: [to], from: JSON.stringify(rulesOf(row)), to }
+      })
     },
 
     async recordCalls(organisationId, calls) {
@@ -159,13 +138,7 @@ export function sqlTelemetry(database: Database): TelemetryStore {
         // Those that were counted before do not need room.
         const known = await knownEvents(database, organisationId, left)
         const fresh = left.filter(({ eventId }) => !known.has(eventId))
-        const used = requireRow(
-          await database.rows(`select ${usedSum} from month_usage where organisation_id = ? and month = ?`, [
-            organisationId,
-            month,
-          ]),
-        ).used as number
-        const room = Math.max(0, (limit as number) - used)
+        const room = Math.max(0, (limit as number) - (await usedInMonth(database, organisationId, now)))
         // Otherwise another process might leave room for all of them each time, and take it before they are stored.
         const fitting = fresh.slice(0, Math.min(room, fresh.length - 1))
         for (const { eventId } of fresh.slice(fitting.length)) overLimit.add(eventId)
@@ -192,11 +165,8 @@ export function sqlTelemetry(database: Database): TelemetryStore {
     },
 
     async addWaiting(organisationId, waiting, now) {
-      const [row] = await database.rows(
-        `select count(*) as count from (select 1 from waiting_evaluations where organisation_id = ? limit ${maxWaiting}) w`,
-        [organisationId],
-      )
-      if ((row?.count as number) >= maxWaiting) return false
+      const known = `(select 1 from waiting_evaluations where organisation_id = ? limit ${maxWaiting}) w`
+      if ((await countRows(database, known, [organisationId])) >= maxWaiting) return false
       await database.write(
         database.insertRows({
           table: 'waiting_evaluations',
@@ -231,23 +201,21 @@ export function sqlTelemetry(database: Database): TelemetryStore {
     },
 
     async removeWaiting(organisationId, eventIds) {
-      await database.write([
-        statement(
-          `delete from waiting_evaluations where organisation_id = ? and ${database.inJsonArray('event_id', 'text')}`,
-          [organisationId, JSON.stringify(eventIds)],
-        ),
-      ])
+      await writeRows(
+        database,
+        `delete from waiting_evaluations where organisation_id = ? and ${database.inJsonArray('event_id', 'text')}`,
+        [organisationId, JSON.stringify(eventIds)],
+      )
     },
 
     async expireWaiting(organisationId, before) {
-      const [rows = []] = await database.write([
-        statement(
-          `delete from waiting_evaluations where organisation_id = ? and event_id in (
-             select event_id from waiting_evaluations where organisation_id = ? and received_at < ? limit ${removalBatchSize})
-           returning event_id`,
-          [organisationId, organisationId, before],
-        ),
-      ])
+      const rows = await writeRows(
+        database,
+        `delete from waiting_evaluations where organisation_id = ? and event_id in (
+           select event_id from waiting_evaluations where organisation_id = ? and received_at < ? limit ${removalBatchSize})
+         returning event_id`,
+        [organisationId, organisationId, before],
+      )
       return rows.length
     },
 

@@ -11,9 +11,9 @@ const tables = {
   shift: { decisions: 'shift_triage', id: 'shift_id', steps: 'shift_steps', step: 'shift_id' },
 } as const
 
-export type TriagedKind = keyof typeof tables
+type TriagedKind = keyof typeof tables
 
-export interface TriageSubject {
+interface TriageSubject {
   kind: TriagedKind
   id: number | string
   prompt: Prompt

@@ -16,7 +16,7 @@ import {
   trialEnded,
 } from '../../domain/trials/trial.ts'
 import { auditEntry } from './audit-chain.ts'
-import { type Database, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
+import { countRows, type Database, type Row, type Statement, statement, type Value, writeRows } from './database.ts'
 import { fromMillionths, toMillionths } from './millionths.ts'
 import { endNoticesOf, openNoticeOf } from './notice-changes.ts'
 import { lockOrganisation, requireRoom } from './organisations.ts'
@@ -112,15 +112,15 @@ export function sqlTrials(database: Database): TrialStore {
         parameters.push(JSON.stringify(visible))
       }
       const condition = `where ${conditions.join(' and ')}`
-      const [counts, rows] = await Promise.all([
-        database.rows(`select count(*) as count from trials ${condition}`, parameters),
+      const [totalCount, rows] = await Promise.all([
+        countRows(database, `trials ${condition}`, parameters),
         database.rows(`select * from trials ${condition} order by started_at desc, trial_id desc limit ? offset ?`, [
           ...parameters,
           request.limit,
           pageOffset(request),
         ]),
       ])
-      return { trials: await withPrompts(rows), totalCount: requireRow(counts).count as number }
+      return { trials: await withPrompts(rows), totalCount }
     },
 
     async ofChanges({ organisationId, id: promptId }, changes) {
@@ -385,21 +385,18 @@ export function sqlTrials(database: Database): TrialStore {
     },
 
     async claimJudging(owner, now, until) {
-      const [rows = []] = await database.write([
-        statement(
-          `update leases set owner = ?, lease_until = ? where name = 'trials' and (owner = ? or lease_until <= ?) returning name`,
-          [owner, until, owner, now],
-        ),
-      ])
+      const rows = await writeRows(
+        database,
+        `update leases set owner = ?, lease_until = ? where name = 'trials' and (owner = ? or lease_until <= ?) returning name`,
+        [owner, until, owner, now],
+      )
       return rows.length > 0
     },
 
     ...sqlTrialLabels(database),
 
     async releaseJudging(owner) {
-      await database.write([
-        statement(`update leases set lease_until = 0 where name = 'trials' and owner = ?`, [owner]),
-      ])
+      await writeRows(database, `update leases set lease_until = 0 where name = 'trials' and owner = ?`, [owner])
     },
   }
 

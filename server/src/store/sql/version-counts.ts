@@ -1,13 +1,14 @@
 import type { Prompt } from '../../domain/prompt.ts'
-import { type Interval, intervalLength, intervalOrigin, type Span } from '../../domain/signals/interval.ts'
+import type { Interval, Span } from '../../domain/signals/interval.ts'
 import type { IntervalTally, SignalValue } from '../../domain/signals/signal.ts'
 import { emptyTally, type Tally } from '../../domain/signals/tally.ts'
 import type { VersionText } from '../../domain/signals/version.ts'
 import { hourStart, type Instant } from '../../domain/time.ts'
 import type { Database, Row } from './database.ts'
+import { add, startOf, subtract, toIntervalTally, toTally } from './tallies.ts'
 
-/** Counts of the signals of one prompt with one of some versions. */
-export interface VersionCounts {
+/** Counts of the signals of one prompt that a filter is about. */
+export interface SignalCounts {
   total(span: Span): Promise<Tally>
   /** The retained signals of the hour of `at` that came before it. */
   startedHour(at: Instant): Promise<Tally>
@@ -20,7 +21,7 @@ export function sqlVersionCounts(
   database: Database,
   { organisationId, id }: Prompt,
   versions: VersionText[],
-): VersionCounts {
+): SignalCounts {
   const ofVersion = `organisation_id = ? and prompt_id = ? and version in (${versions.map(() => '?').join(', ')})`
   const parameters = [organisationId, id, ...versions]
   const sums = 'coalesce(sum(positive), 0) as positive, coalesce(sum(negative), 0) as negative'
@@ -56,25 +57,16 @@ export function sqlVersionCounts(
         startedHour(from),
         startedHour(until),
       ])
-      const whole = toTally(hours as Row)
-      return {
-        positive: whole.positive + beforeEnd.positive - beforeStart.positive,
-        negative: whole.negative + beforeEnd.negative - beforeStart.negative,
-      }
+      return subtract(add(toTally(hours as Row), beforeEnd), beforeStart)
     },
 
     async byInterval({ from, until }, interval) {
-      const start = `hour - (hour - ${intervalOrigin(interval)}) % ${intervalLength(interval)}`
       const rows = await database.rows(
-        `select ${start} as start, ${sums} from version_sums
+        `select ${startOf(interval)} as start, ${sums} from version_sums
          where ${ofVersion} and hour >= ? and hour < ? group by 1 order by 1 desc`,
         [...parameters, from, until],
       )
-      return rows.map((row) => ({ start: row.start as number, ...toTally(row) }))
+      return rows.map(toIntervalTally)
     },
   }
-}
-
-function toTally(row: Row): Tally {
-  return { positive: row.positive as number, negative: row.negative as number }
 }

@@ -1,6 +1,6 @@
 import { requireRow, statement } from '../sql/database.ts'
 import { mayMatch, type SignalScan } from '../sql/erasure.ts'
-import { deletedColumns } from '../sql/signal-hours.ts'
+import { deletedColumns } from '../sql/signal-deletion.ts'
 import type { SqliteDatabase } from './database.ts'
 
 // SQLite blocks the process during a scan, and rows differ in size by a factor of 1,000, so the batch size follows the time
