@@ -6,11 +6,11 @@ import { operator } from '../domain/access/audit.ts'
 import type { Organisation } from '../domain/access/organisation.ts'
 import type { Store } from '../domain/store.ts'
 import { archiveTables } from '../store/sql/archive-tables.ts'
-import type { TableSummary } from './file-format.ts'
+import { checkArchiveFile, type TableSummary, writeArchiveFile } from './file.ts'
 import { importCheck } from './imported-rows.ts'
-import type { StartProgress } from './progress.ts'
-import { checkArchiveFile } from './read-file.ts'
-import { writeArchiveFile } from './write-file.ts'
+
+/** Called when a task starts; the returned function is called as it advances. */
+export type StartProgress = (task: string, total: number, unit: string) => (more: number) => void
 
 export interface WriteOptions {
   /** Overwrite an existing file. */

@@ -1,7 +1,7 @@
 import type { Plan } from '../domain/access/plan.ts'
 import type { ArchiveRow, ArchiveTable } from '../domain/archive/archive.ts'
 import { DomainError } from '../domain/errors.ts'
-import type { CheckRows } from './read-file.ts'
+import type { CheckRows } from './file.ts'
 import { type RuleContext, rowRuleFor, ruleFor } from './row-rules.ts'
 
 /**

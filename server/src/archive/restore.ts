@@ -3,9 +3,9 @@ import type { Config } from '../config.ts'
 import type { Plan } from '../domain/access/plan.ts'
 import type { ArchiveMetadata, ArchiveRow, ArchiveTable, Offsets } from '../domain/archive/archive.ts'
 import type { Store } from '../domain/store.ts'
+import type { StartProgress } from './backup.ts'
+import { type Archive, type CheckRows, checkArchiveFile, readArchiveRows } from './file.ts'
 import { importCheck, withGrants } from './imported-rows.ts'
-import type { StartProgress } from './progress.ts'
-import { type Archive, type CheckRows, checkArchiveFile, readArchiveRows } from './read-file.ts'
 import { openArchiveSecrets, type SecretOptions } from './secrets.ts'
 
 export interface RestoredArchive {

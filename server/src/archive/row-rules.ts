@@ -43,7 +43,7 @@ export interface RuleContext {
 }
 
 /** Throws if the value, which is not null, is not one that the service itself would have stored. */
-export type Rule = (value: string | number, context: RuleContext, field: string) => void
+type Rule = (value: string | number, context: RuleContext, field: string) => void
 
 const sha = pattern(/^[0-9a-f]{7,64}$/, 'must be a git hash')
 const sha256 = pattern(/^[0-9a-f]{64}$/, 'must be a SHA-256 hash')

@@ -11,7 +11,7 @@ export interface SecretOptions {
   leaveUnreadable: boolean
 }
 
-export interface ArchiveSecrets {
+interface ArchiveSecrets {
   /** Counts the rows whose secrets cannot be decrypted. */
   check(table: ArchiveTable, rows: ArchiveRow[]): void
   failIfUnreadable(): void

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { WriteOptions, WrittenArchive } from '../archive/backup.ts'
-import type { TableSummary } from '../archive/file-format.ts'
+import type { TableSummary } from '../archive/file.ts'
 import type { SecretOptions } from '../archive/secrets.ts'
 import { type Plan, plans } from '../domain/access/plan.ts'
 import { integerArgument } from './arguments.ts'

@@ -11,7 +11,7 @@ import { archivedRows } from '../../../testing/filled-database.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { openTestStore, type Tenant, TestService } from '../../../testing/service.ts'
 import { inBatches } from '../../../testing/signals.ts'
-import { type Archive, checkArchiveFile, readArchiveRows } from '../../src/archive/read-file.ts'
+import { type Archive, checkArchiveFile, readArchiveRows } from '../../src/archive/file.ts'
 import { archiveTables } from '../../src/store/sql/archive-tables.ts'
 import { assertRejected, json, newDatabase, newFile, type Printed, settings, sourceOn } from './archive-source.ts'
 

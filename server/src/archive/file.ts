@@ -1,11 +1,107 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createGunzip } from 'node:zlib'
-import { type ArchiveMetadata, type ArchiveRow, type ArchiveTable, numberedTables } from '../domain/archive/archive.ts'
+import { createGunzip, createGzip } from 'node:zlib'
+import {
+  type ArchiveMetadata,
+  type ArchiveRow,
+  type ArchiveTable,
+  type LastIds,
+  numberedTables,
+  RowChecksum,
+  type Snapshot,
+} from '../domain/archive/archive.ts'
+import { isoTime } from '../domain/time.ts'
 import { archiveTables } from '../store/sql/archive-tables.ts'
 import { version } from '../version.ts'
-import { type End, format, formatVersion, type Header, type TableSummary, tableLine } from './file-format.ts'
+
+// An archive is gzipped JSON lines: the header; for each table a line with its name and columns, then its rows as arrays; the
+// end. Rows are the only lines that start with a bracket.
+
+const format = 'promptledger archive'
+const formatVersion = 1
+
+interface Header {
+  format: typeof format
+  version: number
+  /** Version of the database: the number of its newest migration. */
+  schema: number
+  promptledger: string
+  made_at: string
+  /** Null for the whole database. */
+  organisation: number | null
+  kept_since: number
+  last_ids: LastIds
+}
+
+export interface TableSummary {
+  table: string
+  rows: number
+  checksum: string
+}
+
+interface End {
+  tables: TableSummary[]
+  /** Hash of every line before this one. */
+  sha256: string
+}
+
+/** Writes a new archive file, flushes it to disk and returns a summary of each table. */
+export async function writeArchiveFile(
+  file: string,
+  snapshot: Snapshot,
+  schema: number,
+  onRows: (count: number) => void,
+): Promise<TableSummary[]> {
+  const tables: TableSummary[] = []
+  async function* chunks(): AsyncGenerator<Buffer> {
+    const hash = createHash('sha256')
+    const hashed = (text: string) => {
+      const bytes = Buffer.from(text)
+      hash.update(bytes)
+      return bytes
+    }
+    yield hashed(toLine(headerOf(snapshot, schema)))
+    for (const table of archiveTables) {
+      yield hashed(toLine(tableLine(table)))
+      const sum = new RowChecksum()
+      for await (const rows of snapshot.rows(table)) {
+        const lines = rows.map((row) => JSON.stringify(row))
+        for (const line of lines) sum.add(line)
+        yield hashed(`${lines.join('\n')}\n`)
+        onRows(rows.length)
+      }
+      tables.push({ table: table.name, rows: sum.rows, checksum: sum.checksum })
+    }
+    yield Buffer.from(toLine({ end: { tables, sha256: hash.digest('hex') } satisfies End }))
+  }
+  // Readable by the owner only: it contains key hashes and encrypted repository secrets.
+  const target = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true })
+  await pipeline(Readable.from(chunks()), createGzip(), target)
+  return tables
+}
+
+function headerOf({ organisationId, retainedSince, lastIds }: Snapshot, schema: number): Header {
+  return {
+    format,
+    version: formatVersion,
+    schema,
+    promptledger: version,
+    made_at: isoTime(Date.now()),
+    organisation: organisationId,
+    kept_since: retainedSince,
+    last_ids: lastIds,
+  }
+}
+
+function toLine(value: object): string {
+  return `${JSON.stringify(value)}\n`
+}
+
+function tableLine({ name, columns }: ArchiveTable): { table: string; columns: string[] } {
+  return { table: name, columns: Object.keys(columns) }
+}
 
 export interface Archive extends ArchiveMetadata {
   createdAt: string
