@@ -1,10 +1,12 @@
 import { type Command, Option } from 'commander'
 import type { AddedAlertBody, AlertBody, AlertDeliveryBody, TestedAlertBody } from '../../../contract/alerts.ts'
+import type { Config } from '../config.ts'
 import { operator } from '../domain/access/audit.ts'
 import { type Channel, channels, signedChannels } from '../domain/alerts/alert.ts'
-import { alertState } from '../domain/alerts/alert-service.ts'
+import { type AlertService, alertState } from '../domain/alerts/alert-service.ts'
 import { defaultRules } from '../domain/alerts/rules.ts'
 import { pageRequest } from '../domain/page.ts'
+import type { Store } from '../domain/store.ts'
 import {
   toAddedAlertBody,
   toAlertBody,
@@ -21,11 +23,10 @@ import {
   type TargetOptions,
   targetFrom,
 } from './alert-options.ts'
-import { alertOptions, openLocalAlertService } from './alert-service.ts'
-import { integerArgument, overlapOption } from './arguments.ts'
+import { integerArgument, namingOptions, type OptionNames, overlapOption } from './arguments.ts'
 import { alertDeliveryOrFail, alertOrFail, organisationOrFail } from './lookup.ts'
-import { namingOptions } from './option-names.ts'
 import { print, table } from './output.ts'
+import { publicUrl } from './repository-service.ts'
 import { withStore } from './with-store.ts'
 
 interface AddOptions extends RuleOptions, TargetOptions {
@@ -218,4 +219,34 @@ function deliveryRow(delivery: AlertDeliveryBody) {
     created_at: delivery.created_at,
     next_attempt_at: next,
   }
+}
+
+/** Imported on demand, because most commands send nothing. */
+async function openLocalAlertService(config: Config, store: Store): Promise<AlertService> {
+  const [{ openAlertService }, { openVault }, { createLogger }] = await Promise.all([
+    import('../service/alerts.ts'),
+    import('../service/secret-key.ts'),
+    import('../service/log.ts'),
+  ])
+  return openAlertService(config, {
+    store,
+    vault: await openVault(config),
+    publicUrl: () => publicUrl(config),
+    log: createLogger(config.logLevel),
+    // The service finds due deliveries by polling.
+    wake: () => {},
+  })
+}
+
+const alertOptions: OptionNames = {
+  name: '--name',
+  target: 'The target',
+  slackToken: 'The bot token',
+  prompts: '--prompts',
+  events: '--events',
+  hold: '--hold',
+  minSignals: '--min-signals',
+  recoveryHold: '--recovery-hold',
+  repeat: '--repeat',
+  signals: '--signals',
 }

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { parsePort } from '../config.ts'
+import { InvalidFieldError } from '../domain/errors.ts'
 
 export function integerArgument(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Must be a positive integer.')
@@ -40,4 +41,15 @@ export function timeArgument(text: string): string {
   if (Number.isNaN(at))
     throw new InvalidArgumentError('Must be a day or a time, such as 2026-11-15 or 2026-11-15T09:30:00Z.')
   return new Date(at).toISOString()
+}
+
+/** The options of a command by the field of the domain that they set. */
+export type OptionNames = Record<string, string>
+
+/** For `catch`: throws the error with the name of the option that an invalid field comes from. */
+export function namingOptions(options: OptionNames): (error: Error) => never {
+  return (error) => {
+    const option = error instanceof InvalidFieldError ? options[error.field] : undefined
+    throw option === undefined ? error : new Error(`${option} ${(error as InvalidFieldError).problem}`)
+  }
 }

@@ -1,10 +1,9 @@
 import { type Command, Option } from 'commander'
 import { operator } from '../domain/access/audit.ts'
-import { InvalidFieldError } from '../domain/errors.ts'
 import { type Action, actions, type NewHistoryEntry, newHistoryEntry } from '../domain/history/entry.ts'
 import { parseTime } from '../domain/time.ts'
 import { toHistoryEntryBody } from '../http/history/body.ts'
-import { integerArgument } from './arguments.ts'
+import { integerArgument, namingOptions, type OptionNames } from './arguments.ts'
 import { promptOrFail } from './lookup.ts'
 import { print } from './output.ts'
 import { withStore } from './with-store.ts'
@@ -45,7 +44,7 @@ export function historyCommands(program: Command): void {
     )
 }
 
-const optionOf: Record<string, string> = {
+const optionOf: OptionNames = {
   'user.name': '--user-name',
   'user.email': '--user-email',
   commitSha: '--commit',
@@ -67,7 +66,6 @@ function entryFrom(options: RecordOptions): NewHistoryEntry {
       createdAt,
     })
   } catch (error) {
-    if (error instanceof InvalidFieldError) throw new Error(`${optionOf[error.field] ?? error.field} ${error.problem}`)
-    throw error
+    return namingOptions(optionOf)(error as Error)
   }
 }

@@ -13,10 +13,6 @@ export function clearProgress(): void {
 
 const barWidth = 30
 
-export function progressBar(done: number, total: number, unit: string): string {
-  return `${bar(total === 0 ? 1 : done / total)} ${formatNumber(done)} of ${formatNumber(total)} ${unit}`
-}
-
 /** `share` is a number from 0 to 1. */
 export function bar(share: number): string {
   const filled = Math.min(barWidth, Math.round(share * barWidth))
@@ -33,6 +29,7 @@ export function startProgress(task: string, total: number, unit: string): (more:
     done += more
     if (performance.now() - shownAt < refreshIntervalMs) return
     shownAt = performance.now()
-    showProgress(`${task} ${progressBar(done, total, unit)}`)
+    const counts = `${formatNumber(done)} of ${formatNumber(total)} ${unit}`
+    showProgress(`${task} ${bar(total === 0 ? 1 : done / total)} ${counts}`)
   }
 }

@@ -3,7 +3,7 @@ import type { RepositoryService } from '../domain/repositories/repository-servic
 import type { Store } from '../domain/store.ts'
 import type { SyncContext } from '../follow/sync-context.ts'
 import { collectGarbageEarly } from '../service/allocator.ts'
-import type { OptionNames } from './option-names.ts'
+import type { OptionNames } from './arguments.ts'
 
 interface ContextOptions {
   allowHttp?: boolean | undefined

@@ -3,9 +3,8 @@ import type { Blame, BlameState } from '../../../../client/src/index.ts'
 import { exitCodes, Failure } from '../failure.ts'
 import { remoteCommand, withLedger } from './command.ts'
 import { formatDay } from './figures.ts'
-import { textLines } from './prompt-text.ts'
 import { cut, styled, type Text, widthOf } from './text.ts'
-import { findVersion, versionHelp } from './version.ts'
+import { findVersion, textLines, versionHelp } from './version.ts'
 
 export function blameCommand(program: Command): void {
   remoteCommand(program, 'blame', ['promptledger blame support-reply', 'promptledger blame 42'])

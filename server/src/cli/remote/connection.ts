@@ -36,13 +36,11 @@ function failLoggedOut(): never {
   )
 }
 
-export interface ConnectionOptions {
-  timeout?: number
-  maxRetries?: number
-}
-
 /** The client for a login. It does not follow redirects, so the key stays with this service. */
-export async function openConnection({ url, key }: Login, options: ConnectionOptions = {}): Promise<Promptledger> {
+export async function openConnection(
+  { url, key }: Login,
+  options: { timeout?: number; maxRetries?: number } = {},
+): Promise<Promptledger> {
   // Loaded here, because most commands of the CLI do not need it.
   const { Promptledger } = await import('../../../../client/src/index.ts')
   return new Promptledger({

@@ -4,9 +4,8 @@ import { exitCodes, Failure } from '../failure.ts'
 import { formatNumber } from '../output.ts'
 import { remoteCommand, withLedger } from './command.ts'
 import { formatAction, formatDay, formatShare, shareOf } from './figures.ts'
-import { missingText } from './prompt-text.ts'
 import { paint, styled, type Text } from './text.ts'
-import { findVersion, type Version, versionHelp } from './version.ts'
+import { findVersion, missingText, type Version, versionHelp } from './version.ts'
 
 export function diffCommand(program: Command): void {
   remoteCommand(program, 'diff', ['promptledger diff 17 19', 'promptledger diff support-reply@35871e5b5d'])

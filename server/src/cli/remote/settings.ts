@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 
 /** What the commands that work over HTTP read from the environment. They need none of the service's settings. */
-export interface RemoteSettings {
+interface RemoteSettings {
   /** Overrides the URL of the login. */
   url: string | null
   key: string | null

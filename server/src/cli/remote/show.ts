@@ -3,9 +3,8 @@ import type { HistoryEntryDetails } from '../../../../client/src/index.ts'
 import { formatCount } from '../output.ts'
 import { remoteCommand, withLedger } from './command.ts'
 import { describeChange } from './describe-change.ts'
-import { missingText, textLines } from './prompt-text.ts'
 import { styled, type Text } from './text.ts'
-import { findVersion, versionHelp } from './version.ts'
+import { findVersion, missingText, textLines, versionHelp } from './version.ts'
 
 export function showCommand(program: Command): void {
   remoteCommand(program, 'show', ['promptledger show 42', 'promptledger show support-reply --text'])
