@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { dirname } from 'node:path'
 
-export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 export interface Config {
   databaseUrl: string
@@ -142,14 +142,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     const defaultRole = readOr('SIGN_IN_ROLE', oneOf(personRoles), `one of ${personRoles.join(', ')}`)
     const groups = readOr('SIGN_IN_GROUPS', parseGroups, 'a list such as groups: engineering=member, leads=admin')
     const isWanted = Boolean(env.SIGN_IN_ISSUER)
-    if (isWanted && clientId === null) {
-      issues.push({ setting: 'SIGN_IN_CLIENT_ID', message: 'SIGN_IN_CLIENT_ID must be set if SIGN_IN_ISSUER is' })
-    }
-    if (isWanted && clientSecret === null) {
-      issues.push({
-        setting: 'SIGN_IN_CLIENT_SECRET',
-        message: 'SIGN_IN_CLIENT_SECRET must be set if SIGN_IN_ISSUER is',
-      })
+    for (const [setting, value] of Object.entries({
+      SIGN_IN_CLIENT_ID: clientId,
+      SIGN_IN_CLIENT_SECRET: clientSecret,
+    })) {
+      if (isWanted && value === null) issues.push({ setting, message: `${setting} must be set if SIGN_IN_ISSUER is` })
     }
     const isOpenToAll = isWanted ? server !== null && isPublicIssuer(server.issuer) : true
     if (defaultRole !== null && domains.length === 0 && isOpenToAll) {
@@ -349,10 +346,7 @@ function isPublicIssuer(issuer: string): boolean {
 }
 
 function parseDomains(text: string): string[] | undefined {
-  const domains = text
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .filter(Boolean)
+  const domains = wordsOf(text.toLowerCase())
   return domains.every((domain) => /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(domain)) ? domains : undefined
 }
 
@@ -377,17 +371,14 @@ function parseSender(text: string): NonNullable<Config['mail']>['from'] | undefi
   return { name: name.trim() || 'Promptledger', address }
 }
 
-export function parseSecretKey(text: string): Buffer | undefined {
+function parseSecretKey(text: string): Buffer | undefined {
   const key = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64')
   return key.length === 32 ? key : undefined
 }
 
 /** Parses keys separated by commas or line breaks. */
 export function parseSecretKeys(text: string): Buffer[] | undefined {
-  const keys = text
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .map(parseSecretKey)
+  const keys = wordsOf(text).map(parseSecretKey)
   return keys.every((key) => key !== undefined) ? keys : undefined
 }
 
@@ -407,13 +398,17 @@ function parsePlanLimits(text: string): Config['planLimits'] | undefined {
 
 /** Parses addresses and networks separated by commas. */
 function parseAddresses(text: string): string[] | undefined {
-  const parts = text.split(/[\s,]+/).filter(Boolean)
+  const parts = wordsOf(text)
   return parts.every(isAddressOrNetwork) ? parts : undefined
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean)
 }
 
 function listOf<const T extends string>(allowed: readonly T[]): (text: string) => T[] | undefined {
   return (text) => {
-    const parts = text.split(/[\s,]+/).filter(Boolean)
+    const parts = wordsOf(text)
     return parts.every((part) => oneOf(allowed)(part) !== undefined) ? (parts as T[]) : undefined
   }
 }

@@ -142,8 +142,6 @@ async function checkAlerts(config: Config, database: DatabaseReader): Promise<Fi
   return ok('alerts', `${plural(total - disabled, 'alert')} active, ${disabled} disabled`)
 }
 
-const maxExamples = 3
-
 /** Every audit entry contains a hash of the one before it, so a changed or missing entry breaks the chain. */
 async function checkAudit(database: DatabaseReader): Promise<Finding> {
   const organisations = await database.rows('select id from organisations order by id')
@@ -160,6 +158,6 @@ async function checkAudit(database: DatabaseReader): Promise<Finding> {
       'audit',
       `${plural(entries, 'entry', 'entries')} of ${plural(organisations.length, 'organisation')} ${entries === 1 ? 'is' : 'are'} unchanged`,
     )
-  const message = listExamples(problems.slice(0, maxExamples), problems.length)
+  const message = listExamples(problems)
   return fail('audit', message, 'Find out who changed the database: docs/operations/doctor.md#audit')
 }

@@ -41,8 +41,12 @@ export function plural(count: number, singular: string, pluralForm = `${singular
   return `${count} ${count === 1 ? singular : pluralForm}`
 }
 
-/** Joins the examples of a problem that occurs `total` times. */
-export function listExamples(examples: string[], total: number): string {
-  const more = total - examples.length
-  return examples.join('; ') + (more > 0 ? `; and ${more} more` : '')
+/** How many examples of a problem a finding shows. */
+export const maxExamples = 3
+
+/** Joins the first examples of a problem that occurs `total` times. */
+export function listExamples(examples: string[], total = examples.length): string {
+  const shown = examples.slice(0, maxExamples)
+  const more = total - shown.length
+  return shown.join('; ') + (more > 0 ? `; and ${more} more` : '')
 }

@@ -1,7 +1,5 @@
 import type { DatabaseReader } from './database.ts'
-import { type Finding, fail, listExamples, ok, plural } from './finding.ts'
-
-const maxExamples = 3
+import { type Finding, fail, listExamples, maxExamples, ok, plural } from './finding.ts'
 
 /** The entries of a prompt are numbered from 1 to `history_count`, by time. */
 export async function checkHistory(database: DatabaseReader): Promise<Finding> {

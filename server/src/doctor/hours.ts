@@ -1,8 +1,6 @@
 import { hour, isoTime } from '../domain/time.ts'
 import type { DatabaseReader } from './database.ts'
-import { type Finding, fail, listExamples, ok, oneLine } from './finding.ts'
-
-const maxExamples = 3
+import { type Finding, fail, listExamples, maxExamples, ok, oneLine } from './finding.ts'
 
 /** Hourly sums: of each prompt, or of each version of it. */
 interface Sums {

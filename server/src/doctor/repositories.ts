@@ -3,9 +3,7 @@ import { staleAfterMs } from '../domain/repositories/repository.ts'
 import { type Clock, isoTime } from '../domain/time.ts'
 import type { Row } from '../store/sql/database.ts'
 import type { DatabaseReader } from './database.ts'
-import { type Finding, fail, listExamples, ok, oneLine, plural, warn } from './finding.ts'
-
-const maxExamples = 3
+import { type Finding, fail, listExamples, maxExamples, ok, oneLine, plural, warn } from './finding.ts'
 
 /** Fails while a connected repository fails, or if its folder does not exist. Warns of repositories that are not synced, and of webhooks with a wrong secret. */
 export async function checkRepositories(database: DatabaseReader, now: Clock): Promise<Finding> {
@@ -56,7 +54,7 @@ async function missingFolders(database: DatabaseReader): Promise<string | null> 
     )
     if (!exists) missing.push(oneLine(`repository ${id}: the folder ${url} does not exist`))
   }
-  return missing.length === 0 ? null : listExamples(missing.slice(0, maxExamples), missing.length)
+  return missing.length === 0 ? null : listExamples(missing)
 }
 
 /** The connected repositories that meet the condition; null if there are none. */

@@ -1,7 +1,5 @@
 import type { DatabaseReader } from './database.ts'
-import { type Finding, fail, listExamples, ok, plural } from './finding.ts'
-
-const maxExamples = 3
+import { type Finding, fail, listExamples, maxExamples, ok, plural } from './finding.ts'
 
 /** Every vote on a subject has the signal that it describes, unless it was withdrawn, and every such signal has its vote. */
 export async function checkSubjects(database: DatabaseReader): Promise<Finding> {

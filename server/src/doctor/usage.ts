@@ -1,10 +1,8 @@
 import { type Instant, isoTime } from '../domain/time.ts'
 import type { DatabaseReader } from './database.ts'
-import { type Finding, fail, listExamples, ok, plural, warn } from './finding.ts'
+import { type Finding, fail, listExamples, maxExamples, ok, plural, warn } from './finding.ts'
 
 const guide = 'docs/operations/doctor.md#usage'
-const maxExamples = 3
-
 interface Total {
   organisation_id: number
   used: number
@@ -58,14 +56,12 @@ export async function checkUsage(database: DatabaseReader): Promise<Finding> {
   const tooLow = mismatches.filter(({ organisation_id, missing }) => missing < deletedOf(organisation_id))
   const months = await monthsTooLow(database, compared, tooLow)
   if (months !== null) return months
-  const examples = mismatches
-    .slice(0, maxExamples)
-    .map(
-      ({ organisation_id, missing }) =>
-        `organisation ${organisation_id}: ${missing} more counted than in the hourly sums, ` +
-        `${deletedOf(organisation_id)} deleted, erased or withdrawn`,
-    )
-  const message = listExamples(examples, mismatches.length)
+  const examples = mismatches.map(
+    ({ organisation_id, missing }) =>
+      `organisation ${organisation_id}: ${missing} more counted than in the hourly sums, ` +
+      `${deletedOf(organisation_id)} deleted, erased or withdrawn`,
+  )
+  const message = listExamples(examples)
   const deletionsMissing = mismatches.every(({ organisation_id, missing }) => missing > deletedOf(organisation_id))
   if (deletionsMissing && !(await hasCompleteAudit(database))) {
     const fix = 'Ignore this if signals were deleted before the audit log existed (database version 5)'

@@ -2,24 +2,19 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { RecordOutcome } from '../domain/signals/signal.ts'
 import { createHistogram, type Histogram } from './histogram.ts'
 import { readSources, type Sources } from './sources.ts'
-import { counter, type Family, formatMetrics, gauge } from './text-format.ts'
+import { by, counter, type Family, formatMetrics, gauge, histogram } from './text-format.ts'
+
+export type Metrics = ReturnType<typeof createMetrics>
 
 /** Requests and signals are counted as they happen; the rest is read from `sources` on every scrape. */
-export interface Metrics {
-  requests: RequestMetrics
-  signals: SignalMetrics
-  text(sources: Sources): Promise<string>
-  stop(): void
-}
-
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const requests = createRequestMetrics()
   const signals = createSignalMetrics()
   const process = createProcessMetrics()
   return {
     requests,
     signals,
-    text: async (sources) =>
+    text: async (sources: Sources) =>
       formatMetrics([
         ...(await readSources(sources)),
         ...requests.families(),
@@ -30,12 +25,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-interface SignalMetrics {
-  batch(outcomes: RecordOutcome[], milliseconds: number): void
-  families(): Family[]
-}
-
-function createSignalMetrics(): SignalMetrics {
+function createSignalMetrics() {
   const counts: Record<RecordOutcome['kind'], number> = {
     recorded: 0,
     replaced: 0,
@@ -47,38 +37,21 @@ function createSignalMetrics(): SignalMetrics {
   const sizes = createHistogram([1, 2, 4, 8, 16, 32, 64, 128, 256])
   const seconds = createHistogram([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10])
   return {
-    batch(outcomes, milliseconds) {
+    batch(outcomes: RecordOutcome[], milliseconds: number) {
       sizes.observe(outcomes.length)
       seconds.observe(milliseconds / 1_000)
       for (const { kind } of outcomes) counts[kind]++
     },
-    families: () => [
+    families: (): Family[] => [
       counter(
         'promptledger_signals_total',
         'Signals by outcome. over_limit: rejected because the monthly limit of the plan is reached.',
-        Object.entries(counts).map(([outcome, value]) => ({ labels: { outcome }, value })),
+        by('outcome', counts),
       ),
-      {
-        name: 'promptledger_signal_batch_size',
-        type: 'histogram',
-        help: 'Signals committed in one batch.',
-        samples: sizes.samples(),
-      },
-      {
-        name: 'promptledger_signal_batch_duration_seconds',
-        type: 'histogram',
-        help: 'Time to commit a batch of signals.',
-        samples: seconds.samples(),
-      },
+      histogram('promptledger_signal_batch_size', 'Signals committed in one batch.', sizes.samples()),
+      histogram('promptledger_signal_batch_duration_seconds', 'Time to commit a batch of signals.', seconds.samples()),
     ],
   }
-}
-
-interface RequestMetrics {
-  /** Registers a route and returns its handle for `responded`. */
-  route(method: string, pattern: string): number
-  responded(route: number, status: number, milliseconds: number): void
-  families(): Family[]
 }
 
 interface Route {
@@ -93,20 +66,21 @@ const minStatus = 100
 const maxStatus = 599
 
 /** Counts responses by route pattern, never by path, so clients cannot create new series. */
-function createRequestMetrics(): RequestMetrics {
+function createRequestMetrics() {
   const routes: Route[] = []
   return {
-    route(method, pattern) {
+    /** Registers a route and returns its handle for `responded`. */
+    route(method: string, pattern: string): number {
       const byStatus = new Float64Array(maxStatus - minStatus + 1)
       return routes.push({ method, pattern, byStatus, seconds: createHistogram(bounds) }) - 1
     },
-    responded(route, status, milliseconds) {
+    responded(route: number, status: number, milliseconds: number): void {
       const { byStatus, seconds } = routes[route] as Route
       const i = status - minStatus
       byStatus[i] = (byStatus[i] as number) + 1
       seconds.observe(milliseconds / 1_000)
     },
-    families() {
+    families(): Family[] {
       const used = routes.filter(({ byStatus }) => byStatus.some((count) => count > 0))
       return [
         counter(
@@ -118,20 +92,14 @@ function createRequestMetrics(): RequestMetrics {
               .map(([i, value]) => ({ labels: { method, route, status: String(i + minStatus) }, value })),
           ),
         ),
-        {
-          name: 'promptledger_http_request_duration_seconds',
-          type: 'histogram',
-          help: 'Time from the request headers to the start of the response, by method and route.',
-          samples: used.flatMap(({ method, pattern: route, seconds }) => seconds.samples({ method, route })),
-        },
+        histogram(
+          'promptledger_http_request_duration_seconds',
+          'Time from the request headers to the start of the response, by method and route.',
+          used.flatMap(({ method, pattern: route, seconds }) => seconds.samples({ method, route })),
+        ),
       ]
     },
   }
-}
-
-interface ProcessMetrics {
-  families(): Family[]
-  stop(): void
 }
 
 // The monitor measures the whole interval between two of its timers, so this much is not delay.
@@ -139,12 +107,12 @@ const resolutionMs = 20
 const nanoseconds = 1e-9
 const microseconds = 1e-6
 
-function createProcessMetrics(): ProcessMetrics {
+function createProcessMetrics() {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs })
   delay.enable()
   return {
     stop: () => delay.disable(),
-    families() {
+    families(): Family[] {
       const { user, system } = process.cpuUsage()
       const { rss, heapUsed, heapTotal, external } = process.memoryUsage()
       const percentiles = { '50': delay.percentile(50), '99': delay.percentile(99), '100': delay.max }
@@ -160,10 +128,7 @@ function createProcessMetrics(): ProcessMetrics {
         gauge(
           'promptledger_process_memory_bytes',
           'Memory of the process, by kind.',
-          Object.entries({ heap_used: heapUsed, heap_total: heapTotal, external }).map(([kind, value]) => ({
-            labels: { kind },
-            value,
-          })),
+          by('kind', { heap_used: heapUsed, heap_total: heapTotal, external }),
         ),
         gauge(
           'promptledger_event_loop_delay_seconds',

@@ -1,6 +1,6 @@
 import type { PlanLimits } from '../domain/access/plan.ts'
 import type { Store } from '../domain/store.ts'
-import { counter, type Family, gauge, type Sample } from './text-format.ts'
+import { by, counter, type Family, gauge, type Sample } from './text-format.ts'
 
 /** Parts of the service that keep their own counts, which are read on every scrape. */
 export interface Sources {
@@ -15,23 +15,23 @@ export interface Sources {
   connections(): number
   /** The worker process, which counts syncs and git runs. */
   worker: { families(): Promise<Family[]> }
-  judge: JudgeSource
-  alerts: AlertSource
+  judge: {
+    stats(): { judged: number; failed: number; dropped: number; sweeps: number; waiting: number; seconds: number }
+  }
+  /** The sender of alerts. Null before it has started. */
+  alerts: () => { stats(): { attempts: Record<string, number> } } | null
 }
 
 const databaseTimeoutMs = 1_000
 
 export async function readSources(sources: Sources): Promise<Family[]> {
-  const { store, planLimits, version, engine, loadShedder, connections, worker, judge, alerts } = sources
+  const { store, planLimits, version, engine, loadShedder, connections, worker } = sources
   const { reads, writes, webhooks, votes, bodyBytes } = loadShedder.inFlight()
   const { caches, connections: pool } = store.stats()
   const queues = Object.entries(store.queues)
   const now = Date.now()
   const [deliveries, [stale, age]] = await Promise.all([
-    fromDatabase(
-      store.deliveries.countPending().then((value) => [{ value }]),
-      [],
-    ),
+    countFromDatabase(store.deliveries.countPending()),
     fromDatabase(
       store.repositories.staleness(now).then((found) => stalenessSamples(found, now)),
       [[], []],
@@ -50,17 +50,21 @@ export async function readSources(sources: Sources): Promise<Family[]> {
       })),
     ),
     gauge('promptledger_http_connections', 'Open client connections.', [{ value: connections() }]),
-    gauge('promptledger_http_requests_in_flight', 'Requests accepted whose response has not been read yet.', [
-      ...by('kind', { read: reads, write: writes, webhook: webhooks, vote: votes }),
-    ]),
+    gauge(
+      'promptledger_http_requests_in_flight',
+      'Requests accepted whose response has not been read yet.',
+      by('kind', { read: reads, write: writes, webhook: webhooks, vote: votes }),
+    ),
     gauge(
       'promptledger_http_in_flight_body_bytes',
       'Body bytes received or announced by the requests in flight, without webhooks.',
       [{ value: bodyBytes }],
     ),
-    counter('promptledger_http_requests_rejected_total', 'Requests rejected because of overload, by reason.', [
-      ...by('reason', loadShedder.rejected()),
-    ]),
+    counter(
+      'promptledger_http_requests_rejected_total',
+      'Requests rejected because of overload, by reason.',
+      by('reason', loadShedder.rejected()),
+    ),
     gauge(
       'promptledger_database_queue_length',
       'Calls waiting for the database, by queue.',
@@ -92,8 +96,8 @@ export async function readSources(sources: Sources): Promise<Family[]> {
     gauge('promptledger_deliveries_pending', 'Deliveries waiting to be processed.', deliveries),
     gauge('promptledger_repositories_stale', 'Repositories without a successful sync for more than two hours.', stale),
     gauge('promptledger_repository_sync_age_seconds', 'Age of the oldest last successful sync of a repository.', age),
-    ...judgeFamilies(judge),
-    ...(await alertFamilies(store, alerts, fromDatabase)),
+    ...judgeFamilies(sources),
+    ...(await alertFamilies(sources)),
     ...(await worker.families()),
   ]
 }
@@ -104,27 +108,25 @@ async function fromDatabase<T>(counted: Promise<T>, otherwise: T): Promise<T> {
   return Promise.race([counted, timedOut]).catch(() => otherwise)
 }
 
+function countFromDatabase(counted: Promise<number>): Promise<Sample[]> {
+  return fromDatabase(
+    counted.then((value) => [{ value }]),
+    [],
+  )
+}
+
 function stalenessSamples(found: { stale: number; oldestSyncAt: number | null }, now: number): [Sample[], Sample[]] {
   const { stale, oldestSyncAt } = found
   return [[{ value: stale }], [{ value: oldestSyncAt === null ? 0 : Math.max(0, (now - oldestSyncAt) / 1_000) }]]
 }
 
-function by(label: string, values: Record<string, number>): Sample[] {
-  return Object.entries(values).map(([key, value]) => ({ labels: { [label]: key }, value }))
-}
-
-/** What the judge counts. */
-interface JudgeSource {
-  stats(): { judged: number; failed: number; dropped: number; sweeps: number; waiting: number; seconds: number }
-}
-
-function judgeFamilies(judge: JudgeSource): Family[] {
+function judgeFamilies({ judge }: Sources): Family[] {
   const { judged, failed, dropped, sweeps, waiting, seconds } = judge.stats()
   return [
     counter(
       'promptledger_judged_prompts_total',
       'Prompts judged in the background, by outcome. Those dropped are judged by the next daily sweep.',
-      Object.entries({ judged, failed, dropped }).map(([outcome, value]) => ({ labels: { outcome }, value })),
+      by('outcome', { judged, failed, dropped }),
     ),
     counter('promptledger_judge_seconds_total', 'Time spent judging prompts.', [{ value: seconds }]),
     gauge('promptledger_judge_waiting_prompts', 'Prompts with new votes that wait to be judged.', [{ value: waiting }]),
@@ -134,30 +136,17 @@ function judgeFamilies(judge: JudgeSource): Family[] {
   ]
 }
 
-/** What the sender of alerts counts. Null before it has started. */
-type AlertSource = () => { stats(): { attempts: Record<string, number> } } | null
-
 // Names come from users, so the number of series has to be limited.
 const maxSeries = 1_000
 const noAttempts = { sent: 0, retry: 0, rejected: 0, gone: 0 }
 
-/** `fromDatabase` bounds the time that reading takes. */
-async function alertFamilies(
-  store: Store,
-  source: AlertSource,
-  fromDatabase: <T>(read: Promise<T>, otherwise: T) => Promise<T>,
-): Promise<Family[]> {
-  const count = (read: Promise<number>) =>
-    fromDatabase(
-      read.then((value) => [{ value }]),
-      [],
-    )
+async function alertFamilies({ store, alerts }: Sources): Promise<Family[]> {
   const [open, pending, failing] = await Promise.all([
     fromDatabase(store.regressions.openCounts(maxSeries), []),
-    count(store.alertDeliveries.countPending()),
-    count(store.signalEvents.countFailing()),
+    countFromDatabase(store.alertDeliveries.countPending()),
+    countFromDatabase(store.signalEvents.countFailing()),
   ])
-  const attempts = source()?.stats().attempts ?? noAttempts
+  const attempts = alerts()?.stats().attempts ?? noAttempts
   return [
     gauge(
       'promptledger_regressions_open',
@@ -173,7 +162,7 @@ async function alertFamilies(
     counter(
       'promptledger_alert_attempts_total',
       'Attempts to send a message to an alert or a pull request, by outcome. retry: to be repeated.',
-      Object.entries(attempts).map(([outcome, value]) => ({ labels: { outcome }, value })),
+      by('outcome', attempts),
     ),
   ]
 }

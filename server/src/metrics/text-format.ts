@@ -20,6 +20,15 @@ export function gauge(name: string, help: string, samples: Sample[]): Family {
   return { name, type: 'gauge', help, samples }
 }
 
+export function histogram(name: string, help: string, samples: Sample[]): Family {
+  return { name, type: 'histogram', help, samples }
+}
+
+/** One sample for each value, under its key. */
+export function by(label: string, values: Record<string, number>): Sample[] {
+  return Object.entries(values).map(([key, value]) => ({ labels: { [label]: key }, value }))
+}
+
 export const contentType = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** Formats metrics in the Prometheus text format. */

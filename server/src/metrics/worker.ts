@@ -1,10 +1,10 @@
 import type { DeliveryState } from '../domain/repositories/delivery.ts'
 import type { Store } from '../domain/store.ts'
 import { createHistogram } from './histogram.ts'
-import { counter, type Family, gauge, type Sample } from './text-format.ts'
+import { by, counter, type Family, gauge, histogram, type Sample } from './text-format.ts'
 
 /** What the worker process counts. The service adds it to its own metrics on every scrape. */
-export interface WorkerMetrics {
+interface WorkerMetrics {
   /** Returns a store that counts what happens to repositories through it. */
   instrument(store: Store): Store
   families(): Family[]
@@ -62,15 +62,9 @@ function keyOf(name: string, { suffix, labels }: Sample): string {
   return JSON.stringify([name, suffix, labels])
 }
 
-interface RepositoryMetrics {
-  /** Returns a store that counts what happens to repositories through it. */
-  instrument(store: Store): Store
-  families(): Family[]
-}
-
 const bounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800]
 
-function createRepositoryMetrics(): RepositoryMetrics {
+function createRepositoryMetrics(): WorkerMetrics {
   const attempts: Record<DeliveryState, number> = { pending: 0, done: 0, ignored: 0, failed: 0 }
   const syncs = { ok: createHistogram(bounds), failed: createHistogram(bounds) }
   const startedAt = new Map<string, number>()
@@ -105,14 +99,13 @@ function createRepositoryMetrics(): RepositoryMetrics {
       counter(
         'promptledger_delivery_attempts_total',
         'Attempts to process a delivery, by its state afterwards. pending: to be retried.',
-        Object.entries(attempts).map(([state, value]) => ({ labels: { state }, value })),
+        by('state', attempts),
       ),
-      {
-        name: 'promptledger_sync_duration_seconds',
-        type: 'histogram',
-        help: 'Duration of one sync of a repository, by result.',
-        samples: Object.entries(syncs).flatMap(([result, seconds]) => seconds.samples({ result })),
-      },
+      histogram(
+        'promptledger_sync_duration_seconds',
+        'Duration of one sync of a repository, by result.',
+        Object.entries(syncs).flatMap(([result, seconds]) => seconds.samples({ result })),
+      ),
     ],
   }
 }
