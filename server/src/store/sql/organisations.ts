@@ -6,6 +6,7 @@ import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement, type Value } from './database.ts'
 
 const columns = 'id, name, plan, created_at'
+const settingColumns = 'segment_keys, delivers, undelivered, evaluation_rules'
 
 /** What the rows of `month_usage` add up to. */
 export const usedSum = 'cast(coalesce(sum(used), 0) as bigint) as used'
@@ -102,7 +103,7 @@ export async function changeOrganisation(
   const [rows = []] = await database.writeAndInvalidate([
     {
       // Locks the row, so the audit entry records what was actually replaced.
-      ...statement('update organisations set name = name where id = ? returning *', [id]),
+      ...statement(`update organisations set name = name where id = ? returning ${columns}, ${settingColumns}`, [id]),
       andThen: (rows) => rows.flatMap(change),
     },
   ])
