@@ -61,6 +61,21 @@ async function rowCount(url: string, table: string): Promise<number> {
   return Number(row?.n)
 }
 
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  onTestEnd(() => client.end())
+  return client
+}
+
+/** How many connections of the service wait for the lock on the schema. */
+async function tableLockRequests(url: string): Promise<number> {
+  return rowCount(
+    url,
+    "pg_stat_activity where query like 'select pg_%advisory_lock(%' and application_name = 'promptledger' and datname = current_database()",
+  )
+}
+
 onEachEngine('Retention', (engine) => {
   test('after a removal, lists, counts and exports agree on any filter, and hourly sums stay', async () => {
     const service = await openService(engine)
@@ -284,15 +299,38 @@ onPostgres('Retention', () => {
     const { now, store } = service
     await store.signals.import(inBatches([signalAt(tenant, now - 100 * day)]))
     const table = partitionName(monthStart(now - 100 * day))
-    const creator = new pg.Client({ connectionString: service.url })
-    await creator.connect()
-    onTestEnd(() => creator.end())
+    const creator = await connect(service.url)
     await creator.query(`select pg_advisory_lock(${advisoryLockId})`)
     const removing = removeOldSignals(store.signals, retentionDays, now)
-    await eventually(async () => assert.equal(await lockWaiters(service.url), 1))
+    await eventually(async () => assert.equal(await tableLockRequests(service.url), 1))
     assert.equal(await rowCount(service.url, `pg_inherits where inhrelid = '${table}'::regclass`), 1)
     await creator.query(`select pg_advisory_unlock(${advisoryLockId})`)
     await removing
+    assert.equal(await rowCount(service.url, `pg_class where relname = '${table}'`), 0)
+  })
+
+  test('completing the removal of a month and creating months wait for each other, not in a circle', {
+    skip,
+  }, async () => {
+    const service = await openService(postgres)
+    const tenant = await service.tenant()
+    const { now, store } = service
+    await store.signals.import(inBatches([signalAt(tenant, now - 100 * day)]))
+    const table = partitionName(monthStart(now - 100 * day))
+    const [reader, other] = await Promise.all([1, 2].map(() => connect(service.url)))
+    await reader?.query('begin; select count(*) from signals')
+    const detach = `set lock_timeout = 100; alter table signals detach partition ${table} concurrently`
+    for (const statement of detach.split(';')) await other?.query(statement).catch(() => {})
+    await reader?.query('commit')
+    assert.equal(await rowCount(service.url, 'pg_inherits where inhdetachpending'), 1)
+
+    await other?.query(`select pg_advisory_lock(${advisoryLockId})`)
+    const removing = removeOldSignals(store.signals, retentionDays, now)
+    await eventually(async () => assert.equal(await tableLockRequests(service.url), 1))
+    const importing = store.signals.import(inBatches([signalAt(tenant, now - 200 * day)]))
+    await eventually(async () => assert.equal(await tableLockRequests(service.url), 2))
+    await other?.query(`select pg_advisory_unlock(${advisoryLockId})`)
+    await Promise.all([removing, importing])
     assert.equal(await rowCount(service.url, `pg_class where relname = '${table}'`), 0)
   })
 
@@ -302,9 +340,7 @@ onPostgres('Retention', () => {
     await service.store.signals.import(
       inBatches([signalAt(tenant, now - 100 * day), signalAt(tenant, now - 70 * day), signalAt(tenant, now)]),
     )
-    const reader = new pg.Client({ connectionString: service.url })
-    await reader.connect()
-    onTestEnd(() => reader.end())
+    const reader = await connect(service.url)
     await reader.query('begin; select count(*) from signals')
     let isRemoving = true
     const removing = service.store.signals.removeBatch(now - retentionDays * day).finally(() => {

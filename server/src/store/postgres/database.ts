@@ -12,7 +12,7 @@ import {
   statement,
   storedNames,
 } from '../sql/database.ts'
-import { advisoryLockId, getTypeParser, numberPlaceholders } from './connection.ts'
+import { advisoryLockId, getTypeParser, numberPlaceholders, takeLock } from './connection.ts'
 import { isDistributed } from './distributed-tables.ts'
 import { closeStalledConnections } from './stalled-connections.ts'
 
@@ -204,7 +204,7 @@ export async function openPostgres(
       withClient(async (client) => {
         watch.exempt(client)
         await client.query('set statement_timeout = 0')
-        await client.query(`select pg_advisory_lock(${advisoryLockId})`)
+        await takeLock(client)
         const result = await work(client)
         await client.query(`select pg_advisory_unlock(${advisoryLockId})`)
         await client.query('reset statement_timeout')

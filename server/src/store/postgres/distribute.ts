@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Row } from '../sql/database.ts'
-import { advisoryLockId, getTypeParser, numberPlaceholders } from './connection.ts'
+import { getTypeParser, numberPlaceholders, takeLock } from './connection.ts'
 import { incrementChangeCounter } from './database.ts'
 import { findLayoutProblems, findLocalRemains, findUnreachableNodes, readShardGroups } from './distributed-layout.ts'
 import { createRecordFunction, recordFunction } from './distributed-record.ts'
@@ -31,7 +31,7 @@ export interface Distribution {
 /** Runs `distribute` alone among migrations and the creation of partitions. */
 export function distributeDatabase(url: string, shards: number): Promise<Distribution> {
   return onConnection(url, async (client) => {
-    await client.query(`select pg_advisory_lock(${advisoryLockId})`)
+    await takeLock(client)
     return await distribute(client, shards)
   })
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { hour, type Instant, isoTime, nextMonthStart } from '../../domain/time.ts'
-import { advisoryLockId } from './connection.ts'
+import { takeLock } from './connection.ts'
 import type { PostgresDatabase } from './database.ts'
 
 // How long recording waits for the partition of the month after.
@@ -34,7 +34,7 @@ export function partitionCreator(database: PostgresDatabase): CreatePartitions {
   async function createAhead(months: Instant[]): Promise<void> {
     // With a statement timeout, unlike `withLock`: a worker that hangs must not hold the lock for longer.
     await database.onOwnConnection(async (client) => {
-      await client.query(`select pg_advisory_lock(${advisoryLockId})`)
+      await takeLock(client, aheadTimeoutMs)
       await createMissing(client, months)
     })
   }

@@ -8,13 +8,13 @@ import {
   retainSince,
   sqlRetainedSince,
 } from '../sql/retention.ts'
-import { advisoryLockId } from './connection.ts'
+import { takeLock } from './connection.ts'
 import type { PostgresDatabase } from './database.ts'
 import { limitLockWaits } from './distributed-snapshot.ts'
 import { partitionName } from './partitions.ts'
 
 // How long to wait for readers of a month. Giving up is harmless: the next run tries again.
-const lockTimeout = '5s'
+const lockTimeoutMs = 5_000
 
 interface Partition {
   name: string
@@ -41,9 +41,9 @@ export function postgresRetention(database: PostgresDatabase): RetentionStore {
   async function drop({ name, detachPending }: Partition): Promise<void> {
     await database.onOwnConnection(async (client) => {
       if (database.isDistributed) return dropOnWorkers(client, name)
-      await client.query(`set lock_timeout = '${lockTimeout}'`)
+      await client.query(`set lock_timeout = ${lockTimeoutMs}`)
       // Without it, an import that creates the same month again could end in a deadlock. Closing the connection releases it.
-      await client.query(`select pg_advisory_lock(${advisoryLockId})`)
+      await takeLock(client, lockTimeoutMs)
       // Dropping an attached partition would make everyone wait for the longest-running reader of any month.
       if (detachPending !== null) {
         const how = detachPending ? 'finalize' : 'concurrently'
