@@ -10,9 +10,8 @@ import { type LinePlace, readPlaces } from './line-evidence.ts'
 import { referenceReader } from './merge-references.ts'
 import type { Claim } from './pull-claims.ts'
 import { readPullEvidence } from './pull-evidence.ts'
-import { lazyPlaces } from './repository-places.ts'
 import { mirrorOf, type SyncContext } from './sync-context.ts'
-import { logOptions, type SyncRun } from './sync-run.ts'
+import { lazyPlaces, logOptions, type SyncRun } from './sync-run.ts'
 
 export interface AuditOptions {
   /** How many entries to examine. */

@@ -1,5 +1,5 @@
+import { type Headers, invalidSignature } from '../domain/repositories/delivery.ts'
 import type { Rejections, Repository } from '../domain/repositories/repository.ts'
-import { type Headers, invalidSignature } from '../domain/repositories/webhook-request.ts'
 import { forgeOf } from '../forges/index.ts'
 import type { SyncContext } from './sync-context.ts'
 

@@ -3,8 +3,7 @@ import type { Forge } from './forge.ts'
 import { isForm, jsonOf } from './form-body.ts'
 import { readGithubPayload } from './github-payload.ts'
 import { forgeText, lastLineWith, mention, numberAfter, numberAt, numberInTitle } from './merge-reference.ts'
-import { firstPrintableHeader, header, sha256Header } from './webhook-headers.ts'
-import { isSignedWith } from './webhook-signature.ts'
+import { firstPrintableHeader, header, isSignedWith, sha256Header } from './webhook-signature.ts'
 
 const ownSignatureHeaders = ['x-forgejo-signature', 'x-gitea-signature']
 const eventHeaders = ['x-forgejo-event', 'x-gitea-event', 'x-github-event']

@@ -2,15 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { type DeploymentState, wholeShare } from '../domain/deployments/state.ts'
 import type { PullEventKind, PullReport } from '../domain/history/pull.ts'
 import type { DeploymentReport, LabelReport, PushReport, Report } from '../domain/history/report.ts'
-import type { WebhookRequest } from '../domain/repositories/webhook-request.ts'
+import type { WebhookRequest } from '../domain/repositories/delivery.ts'
 import type { Instant } from '../domain/time.ts'
 import { shareOfLabels } from '../domain/trials/label.ts'
 import type { Forge } from './forge.ts'
 import { forgeText, lastLineWith, mention, numberAfter, numberAtEnd } from './merge-reference.ts'
 import type { Fields } from './payload-fields.ts'
 import * as fields from './payload-fields.ts'
-import { firstPrintableHeader, header } from './webhook-headers.ts'
-import { isKnownToken, isSignedWith } from './webhook-signature.ts'
+import { firstPrintableHeader, header, isKnownToken, isSignedWith } from './webhook-signature.ts'
 
 const maxPathLength = 1_000
 

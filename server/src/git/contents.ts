@@ -72,3 +72,22 @@ function label(side: string, path: string, blob: string | null): string {
   // Like git, quote a name that could break the line.
   return /[\p{Cc}"\\]/u.test(name) ? JSON.stringify(name) : name
 }
+
+const maxRecordBytes = 4_200
+
+/** The blobs at these paths of a commit. Paths without a file are absent. */
+export async function listBlobs(mirror: string, commit: string, paths: string[]): Promise<Map<string, string>> {
+  const wanted = new Set(paths)
+  const blobs = new Map<string, string>()
+  for await (const record of splitAtNul(gitOutput(['ls-tree', '-r', '-z', commit], { mirror }), maxRecordBytes)) {
+    const [facts = '', path = ''] = splitAtTab(decodePath(record))
+    const [, type, blob = ''] = facts.split(' ')
+    if (type === 'blob' && wanted.has(path)) blobs.set(path, blob)
+  }
+  return blobs
+}
+
+function splitAtTab(text: string): [string, string] {
+  const at = text.indexOf('\t')
+  return [text.slice(0, at), text.slice(at + 1)]
+}

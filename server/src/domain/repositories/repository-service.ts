@@ -5,10 +5,9 @@ import type { Prompt } from '../prompt.ts'
 import type { ProposalFiles, ProposalMode } from '../proposals/proposal.ts'
 import type { Excerpt } from '../texts/phrase.ts'
 import type { Instant } from '../time.ts'
-import type { Delivery } from './delivery.ts'
+import type { Delivery, WebhookRequest } from './delivery.ts'
 import type { ForgeName, Repository } from './repository.ts'
 import type { SettingsUpdate } from './settings.ts'
-import type { WebhookRequest } from './webhook-request.ts'
 
 /** The use cases of connected repositories, shared by the HTTP API and the CLI. */
 export interface RepositoryService {

@@ -109,7 +109,7 @@ export function requireRow(rows: Row[] | undefined): Row {
   return row
 }
 
-/** Whether a due time has come. Takes two parameters: now, and now plus `maxFuture` (see domain/repositories/due-time.ts). */
+/** Whether a due time has come. Takes two parameters: now, and now plus `maxFuture` (see domain/repositories/lease.ts). */
 export function isDueSql(column: string): string {
   return `(${column} <= ? or ${column} > ?)`
 }

@@ -1,5 +1,4 @@
-import { maxFuture } from '../../domain/repositories/due-time.ts'
-import type { LeaseStore } from '../../domain/repositories/lease.ts'
+import { type LeaseStore, maxFuture } from '../../domain/repositories/lease.ts'
 import { type RepositoryStore, staleAfterMs } from '../../domain/repositories/repository.ts'
 import { type Database, firstOrNull, isDueSql, requireRow, type Statement, statement } from './database.ts'
 import { sqlRepositoryChanges } from './repository-changes.ts'
