@@ -1,6 +1,5 @@
 import type { EntryDetails } from '../history/entry.ts'
-import type { HistoryStore, TimelineFilter } from '../history/history.ts'
-import { type PullSpan, pullKey } from '../history/pull-span.ts'
+import { type HistoryStore, type PullSpan, pullKey, type TimelineFilter } from '../history/history.ts'
 import type { Prompt } from '../prompt.ts'
 import { judgeChanges } from './judged-changes.ts'
 import type { Moment } from './live/moment.ts'

@@ -3,9 +3,8 @@ import type { Prompt } from '../prompt.ts'
 import type { Instant } from '../time.ts'
 import type { ContentFilter } from './content-filter.ts'
 import type { Span } from './interval.ts'
-import type { SignalFilter, SignalPage, SignalStore, SignalValue, StoredSignal } from './signal.ts'
+import type { SignalFilter, SignalPage, SignalStore, SignalValue, StoredSignal, VoteWindow } from './signal.ts'
 import type { Tally } from './tally.ts'
-import type { VoteWindow } from './vote-window.ts'
 
 /** A time without gaps in which signals count, and how many. */
 export interface CountedSpan extends Span, Tally {}

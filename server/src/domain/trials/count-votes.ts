@@ -10,10 +10,8 @@ import {
   type TrialVerdict,
   verdictOfTrial,
 } from './e-process.ts'
-import type { TrialFindings } from './findings.ts'
 import { type ArmCounts, hasShareMismatch } from './share-check.ts'
-import { emptyArms, type Trial, type TrialVote } from './trial.ts'
-import type { TrialProgress } from './trial-progress.ts'
+import { emptyArms, type Trial, type TrialFindings, type TrialProgress, type TrialVote } from './trial.ts'
 
 // Those who vote soon after the start, or after a change of the share, may have been served before it.
 const settlingMs = hour

@@ -5,8 +5,15 @@ import type { Prompt } from '../prompt.ts'
 import type { Store } from '../store.ts'
 import { hour, type Instant, minute } from '../time.ts'
 import { armsOf, countVote, lookAt, startProgress } from './count-votes.ts'
-import type { StoredProgress, Trial, TrialChange, TrialEnding, TrialEvent } from './trial.ts'
-import type { TrialProgress, VotePosition } from './trial-progress.ts'
+import type {
+  StoredProgress,
+  Trial,
+  TrialChange,
+  TrialEnding,
+  TrialEvent,
+  TrialProgress,
+  VotePosition,
+} from './trial.ts'
 
 export type TrialStores = Pick<Store, 'trials' | 'prompts' | 'liveTexts' | 'repositories' | 'facts'>
 

@@ -1,6 +1,5 @@
 import type { Action } from '../../domain/history/entry.ts'
-import type { HistoryStore } from '../../domain/history/history.ts'
-import { type PullStep, pullKey } from '../../domain/history/pull-span.ts'
+import { type HistoryStore, type PullStep, pullKey } from '../../domain/history/history.ts'
 import type { Database, TypedColumn, Value } from './database.ts'
 
 const pullColumns: TypedColumn[] = [

@@ -1,5 +1,5 @@
 import type { Span } from '../../domain/signals/interval.ts'
-import type { VoteWindow } from '../../domain/signals/vote-window.ts'
+import type { VoteWindow } from '../../domain/signals/signal.ts'
 import { type Database, type Statement, statement, type TypedColumn } from './database.ts'
 
 const spanColumns: TypedColumn[] = [

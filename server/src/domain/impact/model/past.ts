@@ -1,5 +1,5 @@
 import { createBoundedMap } from '../../bounded-map.ts'
-import type { HourlySums } from '../../signals/hourly-sums.ts'
+import type { HourlySums } from '../../signals/tally.ts'
 import { firstFrom } from '../../sorted-numbers.ts'
 import { hour } from '../../time.ts'
 import { derivedFrom } from '../cache.ts'

@@ -1,5 +1,5 @@
 import type { Prompt } from '../../prompt.ts'
-import type { VoteWindow } from '../../signals/vote-window.ts'
+import type { VoteWindow } from '../../signals/signal.ts'
 import type { Vote, VoteStore } from '../../signals/votes.ts'
 import { isLongerThan } from '../../text.ts'
 import { maxExaminedVotes, readVotes, type VoteOrder } from './window-votes.ts'

@@ -1,6 +1,6 @@
 import type { Prompt } from '../../prompt.ts'
+import type { VoteWindow } from '../../signals/signal.ts'
 import { countOf } from '../../signals/tally.ts'
-import type { VoteWindow } from '../../signals/vote-window.ts'
 import type { Vote, VoteStore } from '../../signals/votes.ts'
 import { hour, hourStart, type Instant } from '../../time.ts'
 import { type Sum, totalOf } from '../model/blocks.ts'

@@ -1,6 +1,5 @@
-import { type HourlySums, noSums } from '../../signals/hourly-sums.ts'
 import type { Span } from '../../signals/interval.ts'
-import { emptyTally, type Tally } from '../../signals/tally.ts'
+import { emptyTally, type HourlySums, noSums, type Tally } from '../../signals/tally.ts'
 import { firstFrom } from '../../sorted-numbers.ts'
 import { hour, hourStart, type Instant } from '../../time.ts'
 import type { Credit, LivePeriod } from '../live/live-window.ts'
