@@ -8,7 +8,7 @@ import { rateOf, verdictOf } from '../impact/model/verdict.ts'
 import { voteHistoryOf } from '../impact/reading/vote-history.ts'
 import { matchesPromptGlob, type Prompt } from '../prompt.ts'
 import type { ListedRegression } from '../regressions/regression.ts'
-import { countOf, type Tally } from '../signals/tally.ts'
+import { countOf, scaled, type Tally } from '../signals/tally.ts'
 import type { Store } from '../store.ts'
 import { day, type Instant, nextTurn } from '../time.ts'
 import type { DigestChange, DigestMessage, HurtChange, UndecidedChange } from './message.ts'
@@ -216,8 +216,4 @@ function daysToVerdict(
     if (verdictOf(scaled(before, share), scaled(later, share)) !== 'too_little_data') return days
   }
   return null
-}
-
-function scaled({ positive, negative }: Tally, by: number): Tally {
-  return { positive: positive * by, negative: negative * by }
 }

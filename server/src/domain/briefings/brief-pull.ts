@@ -13,6 +13,7 @@ import { type VoteHistory, voteHistoryOf } from '../impact/reading/vote-history.
 import type { Prompt } from '../prompt.ts'
 import type { Repository } from '../repositories/repository.ts'
 import type { RepositoryService } from '../repositories/repository-service.ts'
+import { firstFrom } from '../sorted.ts'
 import type { Store } from '../store.ts'
 import type { Instant } from '../time.ts'
 import {
@@ -195,13 +196,8 @@ async function earlierChanges(
 
 /** Whether one of these numbers, which are in order, is between the two. */
 function hasBetween(numbers: readonly number[], first: number, last: number): boolean {
-  let [from, until] = [0, numbers.length]
-  while (from < until) {
-    const middle = (from + until) >> 1
-    if ((numbers[middle] as number) < first) from = middle + 1
-    else until = middle
-  }
-  return from < numbers.length && (numbers[from] as number) <= last
+  const next = numbers[firstFrom(numbers, first)]
+  return next !== undefined && next <= last
 }
 
 interface Reverted {

@@ -12,7 +12,7 @@ import { now as atNow } from './live/moment.ts'
 import { lineOf } from './reading/vote-history.ts'
 
 /** The signals of an interval, or of the part of it between two changes. */
-export interface FeedbackStep extends Span, Tally {
+interface FeedbackStep extends Span, Tally {
   /** How many changes went live in it. */
   changes: number
   /** How many versions took turns in it. Of versions that were live at the same time, the one with the largest share counts. */
@@ -27,7 +27,7 @@ export interface FeedbackSteps {
   isSplit: boolean
 }
 
-export interface FeedbackStores {
+interface FeedbackStores {
   history: Pick<HistoryStore, 'landedChanges'>
   deployments: Pick<DeploymentStore, 'line' | 'promptLine' | 'places'>
   signals: Pick<SignalStore, 'tallyByInterval' | 'tallies'>

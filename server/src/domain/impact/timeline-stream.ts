@@ -7,7 +7,7 @@ import type { Drift } from './model/drift.ts'
 import { voteHistoryOf } from './reading/vote-history.ts'
 import { knownBy, knownUntil, type TimelineEntry, type TimelineStores, toTimelineEntries } from './timeline.ts'
 
-export interface TimelineStreamStores extends TimelineStores {
+interface TimelineStreamStores extends TimelineStores {
   history: TimelineStores['history'] & Pick<HistoryStore, 'timelineAfter'>
 }
 

@@ -4,21 +4,15 @@ import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import type { VersionTally } from '../signals/signal.ts'
 import { joinModelChanges, type ModelChange, modelChangesOfVotes, modelKeys } from '../telemetry/model-changes.ts'
-import type { TelemetryStore } from '../telemetry/telemetry.ts'
 import type { Instant } from '../time.ts'
-import { type Impact, type TelemetryOfChange, telemetryOf, toImpact } from './impact.ts'
+import { type Impact, type ImpactStores, toImpact } from './impact.ts'
 import { type JudgedChange, type JudgeStores, judgeChanges, modelChangesOfPrompt } from './judged-changes.ts'
 import type { Moment } from './live/moment.ts'
 import { type Drift, defaultDrift } from './model/drift.ts'
 import type { AudienceStores } from './reading/audience.ts'
 import { segmentVotesOf } from './reading/segment-votes.ts'
-import {
-  endOfHours,
-  unknownVersionsOf,
-  type VoteHistory,
-  type VoteStores,
-  voteHistoryOf,
-} from './reading/vote-history.ts'
+import { type TelemetryOfChange, telemetryOf } from './reading/telemetry.ts'
+import { endOfHours, unknownVersionsOf, type VoteHistory, voteHistoryOf } from './reading/vote-history.ts'
 import { segmentsOfChanges } from './segment-impact.ts'
 
 /** A history entry with its impact. `impact` is null if the change did not go live. */
@@ -29,7 +23,7 @@ export interface TimelineEntry {
   impact: Impact | null
 }
 
-export interface Timeline {
+interface Timeline {
   /** Null unless they were asked for. */
   modelChanges: ModelChange[] | null
   entries: TimelineEntry[]
@@ -38,17 +32,11 @@ export interface Timeline {
   unknownVersions: VersionTally[]
 }
 
-interface ImpactStores extends VoteStores, JudgeStores {
-  signals: JudgeStores['signals']
-  deployments: JudgeStores['deployments']
-  telemetry: JudgeStores['telemetry'] & Pick<TelemetryStore, 'exposures' | 'scores'>
-}
-
-export interface TimelineStores extends ImpactStores {
+export interface TimelineStores extends Omit<ImpactStores, 'history'> {
   history: Pick<HistoryStore, 'landedChanges' | 'timeline' | 'pullSpans'>
 }
 
-export interface TimelineEntryStores extends ImpactStores {
+interface TimelineEntryStores extends Omit<ImpactStores, 'history'> {
   history: Pick<HistoryStore, 'landedChanges' | 'find' | 'pullSpans'>
 }
 

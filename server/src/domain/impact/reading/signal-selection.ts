@@ -8,7 +8,7 @@ import type { Instant } from '../../time.ts'
 import { type ChangeSignalStores, type SideOfChange, signalsOfChange } from './change-signals.ts'
 
 /** Which signals a reader asks for. Null stands for all. */
-export interface SignalSelection extends Pick<SignalFilter, 'since' | 'until' | 'value'> {
+interface SignalSelection extends Pick<SignalFilter, 'since' | 'until' | 'value'> {
   version: string | null
   content: ContentFilter | null
   side: SideOfChange | null

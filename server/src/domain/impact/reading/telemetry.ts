@@ -1,20 +1,44 @@
-import { emptyTally, type Tally } from '../../signals/tally.ts'
+import { countOf, emptyTally, type Tally, totalOf } from '../../signals/tally.ts'
 import type { ScoreTally, TelemetryStore } from '../../telemetry/telemetry.ts'
 import type { Instant } from '../../time.ts'
 import type { JudgedChange } from '../judged-changes.ts'
-import type { LivePeriod } from '../live/live-window.ts'
+import { earlierPeriod, type LivePeriod } from '../live/live-window.ts'
 import { endOfHours, type VoteHistory, type VoteStores, versionsNaming } from './vote-history.ts'
 
+/** What OpenTelemetry tells about a change. No verdict depends on it. */
+export interface TelemetryOfChange {
+  /** How often both versions were called; null if no span has told. */
+  exposures: ChangeExposures | null
+  /** Scores of judges, which are in no other figure. */
+  evaluations: ScoresOfChange[]
+}
+
+export const nothingTold: TelemetryOfChange = { exposures: null, evaluations: [] }
+
+type Stores = Pick<VoteStores, 'deployments'> & { telemetry: Pick<TelemetryStore, 'exposures' | 'scores'> }
+
+export async function telemetryOf(
+  stores: Stores,
+  history: VoteHistory,
+  judged: readonly JudgedChange[],
+): Promise<TelemetryOfChange[]> {
+  const [exposures, scores] = await Promise.all([
+    exposuresOf(stores, history, judged),
+    judgeScoresOf(stores, history, judged),
+  ])
+  return judged.map((_, i) => ({ exposures: exposures[i] ?? null, evaluations: scores[i] ?? [] }))
+}
+
 /** How often the version of a change was called, and that of the change before it. */
-export interface ChangeExposures {
+interface ChangeExposures {
   /** Null without a change before it. */
   before: number | null
   after: number
 }
 
 /** The calls of each of these changes, from spans. All null for a prompt without any. They do not decide anything. */
-export async function exposuresOf(
-  stores: Pick<VoteStores, 'deployments'> & { telemetry: Pick<TelemetryStore, 'exposures'> },
+async function exposuresOf(
+  stores: Stores,
   history: VoteHistory,
   judged: readonly JudgedChange[],
 ): Promise<(ChangeExposures | null)[]> {
@@ -29,23 +53,18 @@ export async function exposuresOf(
     return unversioned.reduce((sum, { hour, calls }) => (isLive(hour) ? sum + calls : sum), named)
   }
   return judged.map(({ period }) => {
-    const earlier = earlierPeriod(history, period)
+    const earlier = earlierPeriod(history.live, period)
     return { before: earlier === undefined ? null : callsOf(earlier), after: callsOf(period) }
   })
 }
 
-/** When the change was live that was live before this one. */
-export function earlierPeriod({ live }: VoteHistory, { earlier }: LivePeriod): LivePeriod | undefined {
-  return earlier === null ? undefined : live.periods.get(earlier.id)
-}
-
 /** Whether what names no version in an hour counts for the change. An hour counts for what was live at its start. */
-export function creditedHours({ credits }: LivePeriod): (hour: Instant) => boolean {
+function creditedHours({ credits }: LivePeriod): (hour: Instant) => boolean {
   return (hour) => credits.some(({ from, until }) => hour >= from && (until === null || hour < until))
 }
 
 /** The scores of one evaluation of judges before and after a change. They are no votes, and verdicts do not read them. */
-export interface ScoresOfChange {
+interface ScoresOfChange {
   name: string
   before: Tally
   after: Tally
@@ -54,8 +73,8 @@ export interface ScoresOfChange {
 const maxNames = 20
 
 /** For each change, the evaluations with the most scores. */
-export async function judgeScoresOf(
-  stores: Pick<VoteStores, 'deployments'> & { telemetry: Pick<TelemetryStore, 'scores'> },
+async function judgeScoresOf(
+  stores: Stores,
   history: VoteHistory,
   judged: readonly JudgedChange[],
 ): Promise<ScoresOfChange[][]> {
@@ -70,20 +89,15 @@ export async function judgeScoresOf(
     const names = versionsOf(period)
     const isLive = creditedHours(period)
     const counted = ofName.filter(({ version, hour }) => (version === '' ? isLive(hour) : names.has(version)))
-    const sum = (value: keyof Tally) => counted.reduce((total, score) => total + score[value], 0)
-    return { positive: sum('positive'), negative: sum('negative') }
+    return totalOf(counted)
   }
   return judged.map(({ period }) =>
     [...byName]
       .map(([name, ofName]) => {
-        return { name, before: tallyOf(earlierPeriod(history, period), ofName), after: tallyOf(period, ofName) }
+        return { name, before: tallyOf(earlierPeriod(history.live, period), ofName), after: tallyOf(period, ofName) }
       })
       .filter(({ before, after }) => countOf(before) + countOf(after) > 0)
       .sort((a, b) => countOf(b.after) - countOf(a.after) || (a.name < b.name ? -1 : 1))
       .slice(0, maxNames),
   )
-}
-
-function countOf({ positive, negative }: Tally): number {
-  return positive + negative
 }
