@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Actor } from '../access/audit.ts'
 import { invalidField } from '../errors.ts'
+import { validCommitSha } from '../history/entry.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import type { Lease } from '../repositories/lease.ts'
@@ -87,9 +88,8 @@ export interface DeploymentStore extends CommitPlaces {
 
 const maxEnvironmentLength = 255
 const maxModelLength = 200
-const fullSha = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
-export interface SubmittedDeployment {
+interface SubmittedDeployment {
   environment: string
   commitSha: string
   state: DeploymentState
@@ -104,10 +104,7 @@ export interface SubmittedDeployment {
 export function newDeployment(input: SubmittedDeployment, now: Instant): NewDeployment {
   validName('environment', input.environment, maxEnvironmentLength)
   const model = input.model == null ? null : validName('model', input.model, maxModelLength)
-  const commitSha = input.commitSha.toLowerCase()
-  if (!fullSha.test(commitSha)) {
-    throw invalidField('commitSha', 'must be the full commit hash, 40 or 64 hexadecimal digits')
-  }
+  const commitSha = validCommitSha(input.commitSha)
   const share = Math.round(input.share * wholeShare)
   if (!(share > 0 && input.share <= 1)) throw invalidField('share', 'must be greater than 0 and at most 1')
   if (input.at !== null && input.at > now) throw invalidField('at', 'must not be in the future')

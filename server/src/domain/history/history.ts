@@ -24,7 +24,7 @@ export interface HistoryPage {
   totalCount: number
 }
 
-export interface HistoryImport {
+interface HistoryImport {
   imported: number
   alreadyThere: number
 }

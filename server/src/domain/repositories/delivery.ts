@@ -23,11 +23,8 @@ export interface Delivery {
   finishedAt: Instant | null
 }
 
-export interface NewDelivery {
-  deliveryId: string | null
-  event: string
+export interface NewDelivery extends Pick<Delivery, 'deliveryId' | 'event' | 'receivedAt'> {
   body: string
-  receivedAt: Instant
 }
 
 export interface DeliveryStore {
@@ -67,13 +64,7 @@ export class InboxFullError extends DomainError {
 }
 
 /** The result of processing a delivery. */
-export interface DeliveryOutcome {
-  id: number
-  state: DeliveryState
-  error: string | null
-  nextAttemptAt: Instant
-  finishedAt: Instant | null
-}
+export type DeliveryOutcome = Pick<Delivery, 'id' | 'state' | 'error' | 'nextAttemptAt' | 'finishedAt'>
 
 const second = 1_000
 const retryDelaysMs = [2, 10, 60, 300, 1_800, 7_200, 28_800].map((seconds) => seconds * second)

@@ -109,7 +109,7 @@ export interface ConnectedRepository {
   warnings: string[]
 }
 
-export interface SyncOptions {
+interface SyncOptions {
   /** Sync in this process and resolve when done, instead of leaving it to the worker. */
   wait?: boolean
 }
@@ -143,7 +143,7 @@ export function tooManyConnects(limit: number): DomainError {
 export const textStates = ['available', 'absent', 'too_large', 'unavailable'] as const
 
 /** Why a text is null: the file did not exist, its text exceeds the limit, or git does not have it. */
-export type TextState = (typeof textStates)[number]
+type TextState = (typeof textStates)[number]
 
 export const blameStates = ['available', 'absent', 'too_large', 'binary', 'not_landed', 'unavailable'] as const
 

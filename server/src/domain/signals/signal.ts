@@ -116,13 +116,13 @@ export interface VoteWindow {
 export type SignalSearchFilter = SignalFilter & { content: ContentFilter }
 
 /** Which signals of a window to read. */
-export interface WindowSlice {
+interface WindowSlice {
   value: SignalValue | null
   skip: number
   limit: number
 }
 
-export interface SearchedSlice {
+interface SearchedSlice {
   /** Newest first. */
   matches: StoredSignal[]
   examined: number
@@ -138,12 +138,12 @@ export interface IntervalTally extends Tally {
   start: Instant
 }
 
-export interface PromptInstant {
+interface PromptInstant {
   promptId: number
   at: Instant
 }
 
-export interface PromptVersion {
+interface PromptVersion {
   promptId: number
   version: VersionText
 }
@@ -342,3 +342,9 @@ export function recordedSignal(
 function fingerprint(prompt: Prompt, body: string): string {
   return hash('sha256', `${prompt.publicId} ${body}`, 'base64url')
 }
+
+/** How many signals one request may record. */
+export const maxBatchSignals = 1_000
+
+/** A thousand signals of 2 KB each. Parsing this much JSON takes about 20 ms; json-bodies.ts rejects what would take much longer. */
+export const maxBatchBytes = 2 * 1024 * 1024

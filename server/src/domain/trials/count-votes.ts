@@ -75,7 +75,7 @@ function countHour(progress: TrialProgress, at: Instant): void {
   else progress.hours = [...progress.hours, [start, 1] as [number, number]].sort(([a], [b]) => a - b).slice(-maxHours)
 }
 
-export interface TrialLook {
+interface TrialLook {
   findings: TrialFindings
   verdict: TrialVerdict
   mismatch: boolean

@@ -8,7 +8,7 @@ import { differenceOfTrial, logCapital, startEvidence, type TrialEvidence } from
 import { emptyArms, type Trial, type TrialStore, type TrialVote, type VotePosition } from './trial.ts'
 
 /** A trial among the voters with one value of a key of the metadata. */
-export interface TrialSegment {
+interface TrialSegment {
   value: SegmentValue
   /** Whether it pools all values beyond the first 20. */
   isOther: boolean

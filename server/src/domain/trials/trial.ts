@@ -57,7 +57,7 @@ export interface Ramp {
   votes: number
 }
 
-export interface TrialPrompt {
+interface TrialPrompt {
   prompt: Pick<Prompt, 'id' | 'publicId' | 'name'>
   /** The ID of the candidate's text in git. */
   blob: string
