@@ -1,3 +1,4 @@
+import { isFullSha } from '../domain/history/entry.ts'
 import { stateOf } from '../domain/history/pull.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { Candidate, NoCandidate } from '../domain/repositories/repository-service.ts'
@@ -87,7 +88,7 @@ async function headOf(
 
 /** Bitbucket sends the first 12 digits of a head. Anyone can make a commit that begins with them, but only members a branch of it. */
 function fullHash(head: string, branches: ReadonlySet<string>): string | null {
-  if (/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(head)) return head
+  if (isFullSha(head)) return head
   const [only, another] = [...branches].filter((sha) => sha.startsWith(head))
   return another === undefined ? (only ?? null) : null
 }

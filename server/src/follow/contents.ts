@@ -1,7 +1,7 @@
 import type { EntryDetails } from '../domain/history/entry.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
-import type { Contents, EarliestText, TextState } from '../domain/repositories/repository-service.ts'
+import type { Contents, EarliestText } from '../domain/repositories/repository-service.ts'
 import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
 import { readSizes } from '../git/blobs.ts'
@@ -16,11 +16,6 @@ const megabyte = 1024 * 1024
 const maxTextBytes = 16 * megabyte
 // Texts of more than this are read one after the other, so that several requests for them do not exhaust the memory.
 const maxSmallBytes = 4 * megabyte
-
-interface Text {
-  text: string | null
-  state: TextState
-}
 
 /** Reads the prompt's text before and after a change from the mirror. */
 export async function readContents(context: SyncContext, entry: EntryDetails): Promise<Contents> {
@@ -59,7 +54,7 @@ export async function readTextUpTo(
   blob: string | null,
   sizes: Map<string, number>,
   maxBytes = maxTextBytes,
-): Promise<Text> {
+): Promise<Omit<EarliestText, 'path'>> {
   if (blob === null) return { text: null, state: 'absent' }
   const size = sizes.get(blob)
   if (size === undefined) return { text: null, state: 'unavailable' }

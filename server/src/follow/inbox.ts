@@ -4,7 +4,7 @@ import { createSharedCalls } from './shared-calls.ts'
 import type { SyncContext } from './sync-context.ts'
 
 /** Limits the deliveries that one organisation may have waiting. */
-export interface Inbox {
+interface Inbox {
   /** Counts a delivery of this many bytes. Rejects if it does not fit. */
   admit(organisationId: number, bytes: number): Promise<void>
 }

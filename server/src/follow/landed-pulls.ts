@@ -9,10 +9,10 @@ import type { Claim, PullClaims } from './pull-claims.ts'
 import { branchBudgetOf, readPullEvidence } from './pull-evidence.ts'
 import { entryChangesFor, type SyncRun } from './sync-run.ts'
 
-export type PullOfCommit = Pick<Edit, 'pull' | 'mergeReference'>
+type PullOfCommit = Pick<Edit, 'pull' | 'mergeReference'>
 
 /** The pull requests that git proves to have landed. Nothing is read before the first commit asks. */
-export interface LandedPulls {
+interface LandedPulls {
   of(commit: Commit): Promise<PullOfCommit>
   /** The pull requests that landed as several of these commits, since the last call. They have to be stored with the commits. */
   takeRebased(): Map<number, Pull>
@@ -60,7 +60,7 @@ export function createLandedPulls(run: SyncRun, from: string | null, reported: R
 }
 
 /** A pull request that only git tells of. */
-export function pullOf(repository: Repository, { number, landing, landed }: Claim, openedAt: Instant): Pull {
+function pullOf(repository: Repository, { number, landing, landed }: Claim, openedAt: Instant): Pull {
   const url = webUrlOf(repository) + forgeOf(repository.forge).pullPath(number)
   return { number, url, title: '', openedAt, events: [], heads: [], landing, landed }
 }

@@ -22,7 +22,7 @@ export interface ClaimSearch {
 }
 
 /** What the history says about a commit of the default branch that names a pull request. */
-export interface PullAncestry {
+interface PullAncestry {
   /** Whether the other commit is part of this one's history. */
   contains(commit: string, ancestor: string): boolean
   /** Whether this very commit brought the other one to the default branch. */
@@ -37,7 +37,7 @@ export interface SquashCandidate {
   tip: Tip
 }
 
-export interface AncestryQuery {
+interface AncestryQuery {
   /** The commits of the default branch that name pull requests. */
   commits: Iterable<string>
   /** Heads that the default branch contains. */

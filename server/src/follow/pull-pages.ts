@@ -10,12 +10,12 @@ import { streamMentions } from './merge-references.ts'
 import type { ClaimSearch } from './pull-ancestry.ts'
 
 /** A pull request of this repository whose page the message names. */
-export interface PullPage {
+interface PullPage {
   number: number
   isTrailer: boolean
 }
 
-export type PageReader = (commit: MergeText) => PullPage | null
+type PageReader = (commit: MergeText) => PullPage | null
 
 /** A fork keeps the messages of the original, with the original's URL. */
 export function pageReader({ forge }: Repository, places: ReadonlySet<string>): PageReader {
@@ -43,7 +43,7 @@ interface Row extends PullPage {
   committedAt: Instant
 }
 
-export interface PageRows {
+interface PageRows {
   /** Adds the next older commit of the default branch. `page` is null if it names none, or if another proof counts. */
   add(commit: MergeText, page: PullPage | null): void
   rows(): Row[]

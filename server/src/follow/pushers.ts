@@ -8,7 +8,7 @@ import { pushesTo } from './incoming-deliveries.ts'
 import { entryChangesFor, type SyncRun } from './sync-run.ts'
 
 /** The pusher of a commit, and when the push was reported. */
-export interface ReportedPusher extends Pusher {
+interface ReportedPusher extends Pusher {
   receivedAt: Instant
 }
 

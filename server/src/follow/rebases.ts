@@ -17,11 +17,9 @@ interface Copy {
   sha: string
 }
 
-interface RowCommit {
-  sha: string
+interface RowCommit extends Pick<Commit, 'sha' | 'committedAt'> {
   isMerge: boolean
   trace: string
-  committedAt: Instant
 }
 
 /** The commits of the default branch around a copy, newest first. */

@@ -4,7 +4,7 @@ import { forgeOf } from '../forges/index.ts'
 import type { SyncContext } from './sync-context.ts'
 
 /** Records webhook requests with a missing or wrong signature, so that a wrong secret is noticed. */
-export interface RejectedDeliveries {
+interface RejectedDeliveries {
   /** Records the request. Returns the error to respond with. */
   reject(repository: Repository, headers: Headers): Error
   /** Stores what has been counted since. */

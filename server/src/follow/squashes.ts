@@ -8,7 +8,6 @@ import { isSameAuthor, isSamePerson, type Tip, tipOf } from './pull-tips.ts'
 const maxClockDifferenceMs = 24 * 3_600_000
 
 interface Squash {
-  mention: Mention
   tip: Tip
   landed: string[]
 }
@@ -33,7 +32,7 @@ export async function claimSquashes(search: ClaimSearch, mentions: Mention[]): P
       outside === undefined ? sha === tip.sha || !ancestry.contains(sha, tip.sha) : ancestry.beganBefore(sha, tip)
     const candidates = ofNumber.filter(canLand)
     const mention = bestOf(candidates, tip)
-    if (mention !== undefined) found.set(number, { mention, tip, landed: rowAround(mention, tip, candidates) })
+    if (mention !== undefined) found.set(number, { tip, landed: rowAround(mention, tip, candidates) })
   }
   await dropEarlierLandings(search, found)
   for (const [number, { landed }] of found) {

@@ -11,7 +11,7 @@ import { revList } from './rev-list.ts'
 import { mainlineRefs, withinLimit } from './run.ts'
 import { type SwappedMerge, swapParents } from './swapped-parents.ts'
 
-export interface Range {
+interface Range {
   /** The last commit that was read before; null to read from the root. */
   from: string | null
   to: string
