@@ -1,5 +1,5 @@
 import { randomBase62 } from '../random.ts'
-import { hour, type Instant } from '../time.ts'
+import { hour, type Instant, minute } from '../time.ts'
 import type { Repository } from './repository.ts'
 
 /** The exclusive right to sync a repository, until it expires. */
@@ -29,8 +29,6 @@ export interface LeaseStore {
 export function generateLeaseOwner(): string {
   return randomBase62(16)
 }
-
-const minute = 60_000
 
 /**
  * How far ahead each kind of due time is ever set. A time further ahead was set before the clock went back and counts as due,

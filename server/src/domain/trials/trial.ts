@@ -89,6 +89,52 @@ export interface Exposures extends Record<Arm, number> {
   share: number
 }
 
+/** What the judge found about a trial when it looked last. */
+export interface TrialFindings {
+  judgedAt: Instant
+  arms: Record<Arm, ArmFindings>
+  /** The candidate's rate minus that of the control, and its confidence sequence. Null until both arms have votes. */
+  difference: number | null
+  interval: [low: number, high: number] | null
+  /** About how many days until there is a verdict at today's traffic. Null if there is one, or if that is not known. */
+  daysLeft: number | null
+}
+
+export interface ArmFindings {
+  /** Units that were served by this arm, each process counting for itself. */
+  exposures: number
+  /** The first votes of so many voters. */
+  voters: number
+  positive: number
+}
+
+/** Where a vote is in the order of time. */
+export interface VotePosition {
+  at: Instant
+  id: number
+}
+
+/** What the judge has counted of a trial, and how far it has read. Plain JSON of a few kilobytes, however many votes there are. */
+export interface TrialProgress {
+  /** The last vote that was read. */
+  read: VotePosition
+  /** Whether there was none after it. */
+  isAtEnd: boolean
+  /** Where the search for votes that were stored late is. Null between two searches. */
+  late: VotePosition | null
+  searchedAt: Instant
+  evidence: TrialEvidence
+  arms: Record<Arm, { voters: number; positive: number }>
+  /** The voters by the share that they were assigned by. */
+  voters: ArmCounts[]
+  /** The votes since the share was changed last. */
+  atShare: { from: Instant; votes: number }
+  /** How many votes each of the last hours had. */
+  hours: [hour: Instant, votes: number][]
+  /** Since when a prompt has no live text. */
+  lostSince: Instant | null
+}
+
 /** A vote that counts for a trial. */
 export interface TrialVote extends VotePosition {
   voter: string
@@ -247,50 +293,4 @@ export function servedShare({ state, share }: Pick<Trial, 'state' | 'share'>): n
 /** The arms in which the votes and units of a trial are counted. */
 export function emptyArms<Value>(create: () => Value): Record<Arm, Value> {
   return { control: create(), candidate: create() }
-}
-
-/** What the judge found about a trial when it looked last. */
-export interface TrialFindings {
-  judgedAt: Instant
-  arms: Record<Arm, ArmFindings>
-  /** The candidate's rate minus that of the control, and its confidence sequence. Null until both arms have votes. */
-  difference: number | null
-  interval: [low: number, high: number] | null
-  /** About how many days until there is a verdict at today's traffic. Null if there is one, or if that is not known. */
-  daysLeft: number | null
-}
-
-export interface ArmFindings {
-  /** Units that were served by this arm, each process counting for itself. */
-  exposures: number
-  /** The first votes of so many voters. */
-  voters: number
-  positive: number
-}
-
-/** Where a vote is in the order of time. */
-export interface VotePosition {
-  at: Instant
-  id: number
-}
-
-/** What the judge has counted of a trial, and how far it has read. Plain JSON of a few kilobytes, however many votes there are. */
-export interface TrialProgress {
-  /** The last vote that was read. */
-  read: VotePosition
-  /** Whether there was none after it. */
-  isAtEnd: boolean
-  /** Where the search for votes that were stored late is. Null between two searches. */
-  late: VotePosition | null
-  searchedAt: Instant
-  evidence: TrialEvidence
-  arms: Record<Arm, { voters: number; positive: number }>
-  /** The voters by the share that they were assigned by. */
-  voters: ArmCounts[]
-  /** The votes since the share was changed last. */
-  atShare: { from: Instant; votes: number }
-  /** How many votes each of the last hours had. */
-  hours: [hour: Instant, votes: number][]
-  /** Since when a prompt has no live text. */
-  lostSince: Instant | null
 }
