@@ -1,4 +1,4 @@
-import { invalidSignature } from '../server/src/domain/repositories/webhook-request.ts'
+import { invalidSignature } from '../server/src/domain/repositories/delivery.ts'
 import { defineOperations } from './operation.ts'
 import { errorBodySchema, errorSchema, invalidSchema, malformedRequestSchema, object, one } from './schema.ts'
 

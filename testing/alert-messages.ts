@@ -6,7 +6,7 @@ import type {
   TrialMessage,
 } from '../server/src/domain/alerts/message.ts'
 import type { HistoryEntry } from '../server/src/domain/history/entry.ts'
-import type { TrialFindings } from '../server/src/domain/trials/findings.ts'
+import type { TrialFindings } from '../server/src/domain/trials/trial.ts'
 
 const at = Date.parse('2026-11-14T18:20:00.000Z')
 const organisation = { id: 1, name: 'Acme' }

@@ -1,6 +1,7 @@
-import { cutBlocks, type Sum, totalOf } from '../server/src/domain/impact/model/blocks.ts'
+import { cutBlocks, type Sum } from '../server/src/domain/impact/model/blocks.ts'
 import { evidenceOfChanges } from '../server/src/domain/impact/model/evidence.ts'
 import { judge } from '../server/src/domain/impact/model/judgement.ts'
+import { totalOf } from '../server/src/domain/signals/tally.ts'
 import { modelChangesOfVotes } from '../server/src/domain/telemetry/model-changes.ts'
 import { day, hour, type Instant } from '../server/src/domain/time.ts'
 import { seededRandom } from './random.ts'

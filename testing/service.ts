@@ -11,7 +11,7 @@ import { readConfig } from '../server/src/config.ts'
 import { generateSecret, newApiKey, type Role } from '../server/src/domain/access/api-key.ts'
 import { operator } from '../server/src/domain/access/audit.ts'
 import { newOrganisation, type Organisation } from '../server/src/domain/access/organisation.ts'
-import { defaultPlanLimits, type Plan } from '../server/src/domain/access/plan.ts'
+import type { Plan } from '../server/src/domain/access/plan.ts'
 import type { AlertService } from '../server/src/domain/alerts/alert-service.ts'
 import { type HistoryEntry, newHistoryEntry } from '../server/src/domain/history/entry.ts'
 import { createLearnedDrift } from '../server/src/domain/impact/model/learned-drift.ts'
@@ -60,7 +60,7 @@ export class TestService {
   /** The defaults, unless a test sets others before it opens the service. */
   limits = readConfig({}).requestLimits
   /** A test may change them at any time. */
-  planLimits: Record<Plan, number | null> = { ...defaultPlanLimits }
+  planLimits: Record<Plan, number | null> = { ...readConfig({}).planLimits }
   /** A test may set them before it opens the service. */
   trustedProxies: string[] = []
   /** A test may set it before it opens the service. */

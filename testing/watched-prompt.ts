@@ -20,8 +20,7 @@ import {
   stepSizes,
 } from '../server/src/domain/impact/model/step.ts'
 import { type Difference, minLogBayesFactor } from '../server/src/domain/impact/model/verdict.ts'
-import type { HourlySums } from '../server/src/domain/signals/hourly-sums.ts'
-import type { Tally } from '../server/src/domain/signals/tally.ts'
+import type { HourlySums, Tally } from '../server/src/domain/signals/tally.ts'
 import { hour } from '../server/src/domain/time.ts'
 import type { Votes } from './prompt-years.ts'
 

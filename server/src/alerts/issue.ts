@@ -1,7 +1,7 @@
 import type { Attempt } from '../domain/alerts/channel.ts'
 import type { RegressionMessage } from '../domain/alerts/message.ts'
 import { issueSubject, type PullComment, type ReportIssue } from '../domain/alerts/pull-comment.ts'
-import { issueScopes } from '../domain/repositories/report-token.ts'
+import { tokenScopes } from '../domain/repositories/report-token.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { IssueApi, KnownIssue } from '../forges/forge-api.ts'
 import { rejected, retry } from './attempt.ts'
@@ -30,7 +30,7 @@ async function report(
   message: RegressionMessage,
 ): Promise<Attempt> {
   const { store, clock } = context
-  const scopes = issueScopes(repository.forge)
+  const scopes = tokenScopes.issues[repository.forge]
   const forge = openForge(context, repository, { needs: 'Issues need', scopes })
   if ('error' in forge) return rejected(null, forge.error)
   const { issues } = forge.api

@@ -11,7 +11,7 @@ import {
   type ReportOnPull,
   trialCommentSubject,
 } from '../domain/alerts/pull-comment.ts'
-import { reportScopes } from '../domain/repositories/report-token.ts'
+import { tokenScopes } from '../domain/repositories/report-token.ts'
 import type { Repository, RepositoryStore } from '../domain/repositories/repository.ts'
 import type { Clock, Instant } from '../domain/time.ts'
 import type { CommitStatus, ForgeRequest } from '../forges/forge-api.ts'
@@ -107,7 +107,7 @@ async function report(context: PullCommentContext, message: PullMessage): Promis
   if (repository === null) return rejected(null, 'Reports on the pull requests of this repository are off.')
   const forge = openForge(context, repository, {
     needs: 'Reports on pull requests need',
-    scopes: reportScopes(repository.forge),
+    scopes: tokenScopes.reports[repository.forge],
   })
   if ('error' in forge) {
     await store.pullComments.recordError(repository, forge.error)

@@ -13,9 +13,8 @@ import type {
 import type { HistoryEntry } from '../domain/history/entry.ts'
 import { percent } from '../domain/impact/model/explanation.ts'
 import { possibleCause } from '../domain/shifts/explain-shift.ts'
-import { type Instant, isoTime } from '../domain/time.ts'
-import type { ArmFindings, TrialFindings } from '../domain/trials/findings.ts'
-import type { TrialEnding } from '../domain/trials/trial.ts'
+import { type Instant, isoTime, shortTime } from '../domain/time.ts'
+import type { ArmFindings, TrialEnding, TrialFindings } from '../domain/trials/trial.ts'
 import { line } from './line.ts'
 import { type Link, linksOf, linkToChange, linkToDismiss, linkToShift, linkToUndo } from './links.ts'
 
@@ -388,7 +387,7 @@ export function reference({ prNumber, commitSha }: Pick<HistoryEntry, 'prNumber'
 }
 
 export function timeOf(at: Instant): string {
-  return `${isoTime(at).slice(0, 16).replace('T', ' ')} UTC`
+  return `${shortTime(at)} UTC`
 }
 
 function quoted(name: string): string {

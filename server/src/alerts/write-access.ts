@@ -1,4 +1,4 @@
-import { reportScopes } from '../domain/repositories/report-token.ts'
+import { tokenScopes } from '../domain/repositories/report-token.ts'
 import type { HasWriteAccess } from '../domain/trials/label.ts'
 import { type ForgeContext, openForge } from './open-forge.ts'
 
@@ -7,7 +7,7 @@ export function createHasWriteAccess(context: ForgeContext): HasWriteAccess {
   return async (repository, user) => {
     const forge = openForge(context, repository, {
       needs: 'Labels on pull requests need',
-      scopes: reportScopes(repository.forge),
+      scopes: tokenScopes.reports[repository.forge],
     })
     if ('error' in forge) return { error: forge.error, isFinal: true }
     const { api, client, root } = forge

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { Argument, type Command, Option } from 'commander'
 import { operator } from '../domain/access/audit.ts'
-import { reportScopes } from '../domain/repositories/report-token.ts'
+import { tokenScopes } from '../domain/repositories/report-token.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { RepositoryUpdate } from '../domain/repositories/repository-service.ts'
 import { isSetting } from '../domain/repositories/settings.ts'
@@ -139,7 +139,7 @@ function describeUpdate(repository: Repository, changes: RepositoryUpdate): stri
   const [only] = given.length === 1 ? given : []
   if (only === 'reportsOnPulls') {
     return changes.reportsOnPulls
-      ? `Regressions are told on the pull requests of repository ${id}, ${url}. Its token needs ${reportScopes(forge)}.`
+      ? `Regressions are told on the pull requests of repository ${id}, ${url}. Its token needs ${tokenScopes.reports[forge]}.`
       : `Regressions are no longer told on the pull requests of repository ${id}, ${url}.`
   }
   if (only === 'productionEnvironments') {

@@ -2,7 +2,6 @@
 export interface BoundedMap<Value> {
   get(key: string): Value | undefined
   set(key: string, value: Value, weight?: number): void
-  delete(key: string): void
 }
 
 export function createBoundedMap<Value>(maxWeight: number): BoundedMap<Value> {
@@ -15,7 +14,6 @@ export function createBoundedMap<Value>(maxWeight: number): BoundedMap<Value> {
   }
 
   return {
-    delete: remove,
     get(key) {
       const entry = entries.get(key)
       if (entry === undefined) return undefined

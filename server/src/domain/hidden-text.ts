@@ -145,7 +145,7 @@ export function countOfKind(kind: HiddenKind, count: number): string {
 }
 
 /** Such as `U+202E`. */
-export function codePointOf(character: string): string {
+function codePointOf(character: string): string {
   return `U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`
 }
 

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { invalid } from './errors.ts'
 
 /** What a large JSON text may have, in thousands. JSON.parse stores each different name of a member: 10,000 take it 10 ms. */
-export interface JsonLimits {
+interface JsonLimits {
   containers: number
   members: number
   names: number

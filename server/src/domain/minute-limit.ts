@@ -7,7 +7,7 @@ export function minuteLimitError(limit: number, resetsAt: Instant, message: stri
 }
 
 /** Limits what each sender sends. A minute starts with the first of it. */
-export interface MinuteLimit {
+interface MinuteLimit {
   /** Counts one, or throws a `LimitError`. */
   count(sender: string): void
 }

@@ -4,7 +4,7 @@ export interface PageRequest {
   limit: number
 }
 
-export interface Pagination {
+interface Pagination {
   currentPage: string
   totalPages: number
   totalCount: number

@@ -4,7 +4,7 @@ import { matchesGlob } from './glob.ts'
 import type { PageRequest } from './page.ts'
 import { randomBase62 } from './random.ts'
 import { repositoryPlace } from './repositories/repository-identity.ts'
-import { sanitisedLine, validName } from './text.ts'
+import { folded, sanitisedLine, validName } from './text.ts'
 import type { Instant } from './time.ts'
 
 export interface Prompt {
@@ -19,12 +19,12 @@ export interface Prompt {
   path: string | null
 }
 
-export type NewPrompt = Omit<Prompt, 'id' | 'repositoryId' | 'path'>
+type NewPrompt = Omit<Prompt, 'id' | 'repositoryId' | 'path'>
 
 /** Its name depends on which names are free, see `namesForPath`. */
 export type PromptFromPath = Omit<NewPrompt, 'name'> & { path: string }
 
-export interface PromptPage {
+interface PromptPage {
   prompts: Prompt[]
   totalCount: number
 }
@@ -32,7 +32,7 @@ export interface PromptPage {
 export const promptSorts = ['name', 'last_change', 'signals', 'positive_share', 'effect', 'regression'] as const
 
 /** `search` is part of the name or path; `glob`, if not null, must match one of them. */
-export interface PromptFilter {
+interface PromptFilter {
   search: string
   glob: string | null
 }
@@ -132,10 +132,6 @@ export function matchesFilter({ search, glob }: PromptFilter): (prompt: Pick<Pro
 /** Whether the glob matches the name or the path. Without a glob, every prompt matches. */
 export function matchesPromptGlob(glob: string | null, { name, path }: Pick<Prompt, 'name' | 'path'>): boolean {
   return glob === null || matchesGlob(glob, name) || (path !== null && matchesGlob(glob, path))
-}
-
-function folded(text: string): string {
-  return text.normalize().toLowerCase()
 }
 
 /**

@@ -2,7 +2,7 @@
  * A map of limited weight that several owners share. An owner that exceeds its own limit loses what it has not used for longest, and if
  * all of them exceed theirs together, the one with the most does: those with little keep it.
  */
-export interface SharedMap<Value> {
+interface SharedMap<Value> {
   get(owner: number, key: string): Value | undefined
   set(owner: number, key: string, value: Value, weight?: number): void
   delete(owner: number, key: string): void

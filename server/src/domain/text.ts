@@ -18,11 +18,24 @@ export function isLongerThan(text: string, maxLength: number): boolean {
   return text.length > maxLength && firstCharacters(text, maxLength).length < text.length
 }
 
+/** For a search that ignores case and Unicode normalisation. */
+export function folded(text: string): string {
+  return text.normalize().toLowerCase()
+}
+
 /** Accepts one line that every engine can store and every terminal can show: not blank, no control characters, valid Unicode. */
 export function validLine(field: string, text: string, maxLength: number): string {
   if (text.trim() === '') throw invalidField(field, 'must not be empty')
   if (isLongerThan(text, maxLength)) throw invalidField(field, `must be at most ${maxLength} characters long`)
   if (control.test(text)) throw invalidField(field, 'must not contain control characters')
+  return validUnicode(field, text)
+}
+
+/** Accepts text of several lines. PostgreSQL cannot store NUL. */
+export function validText(field: string, text: string, maxLength: number): string {
+  if (text.trim() === '') throw invalidField(field, 'must not be empty')
+  if (isLongerThan(text, maxLength)) throw invalidField(field, `must be at most ${maxLength} characters long`)
+  if (text.includes('\0')) throw invalidField(field, 'must not contain NUL characters')
   return validUnicode(field, text)
 }
 

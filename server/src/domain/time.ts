@@ -22,6 +22,11 @@ export function isoTime(at: Instant): string {
   return lastText
 }
 
+/** To the minute, such as `2026-11-15 09:30`. */
+export function shortTime(at: Instant): string {
+  return isoTime(at).slice(0, 16).replace('T', ' ')
+}
+
 export function timeOrNull(at: Instant | null): string | null {
   return at === null ? null : isoTime(at)
 }

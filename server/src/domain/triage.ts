@@ -1,5 +1,5 @@
 import { invalidField } from './errors.ts'
-import { isLongerThan, validLine, validUnicode } from './text.ts'
+import { validLine, validText } from './text.ts'
 import { day, type Instant } from './time.ts'
 
 /** What people do about an open regression or shift. */
@@ -38,14 +38,7 @@ export function validTriage(triage: Triage, now: Instant): Triage {
   if (snoozedUntil != null && (snoozedUntil <= now || snoozedUntil > now + maxSnoozeMs)) {
     throw invalidField('snoozedUntil', 'must be in the future, and within a year')
   }
-  if (comment !== undefined) {
-    if (comment.trim() === '') throw invalidField('comment', 'must not be empty')
-    if (isLongerThan(comment, maxCommentLength)) {
-      throw invalidField('comment', `must be at most ${maxCommentLength} characters long`)
-    }
-    if (comment.includes('\0')) throw invalidField('comment', 'must not contain NUL characters')
-    validUnicode('comment', comment)
-  }
+  if (comment !== undefined) validText('comment', comment, maxCommentLength)
   return triage
 }
 

@@ -4,15 +4,15 @@ import { mergeOf, type Pull } from '../domain/history/pull.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
+import { type MergeText, streamMessages } from '../git/log.ts'
+import { readReplaced } from '../git/mainline.ts'
 import { mirrorExists } from '../git/mirror.ts'
 import { lazyPullRefs, type PullRefs } from '../git/pull-refs.ts'
-import { type LinePlace, readPlaces } from './line-evidence.ts'
 import { referenceReader } from './merge-references.ts'
 import type { Claim } from './pull-claims.ts'
 import { readPullEvidence } from './pull-evidence.ts'
-import { lazyPlaces } from './repository-places.ts'
 import { mirrorOf, type SyncContext } from './sync-context.ts'
-import { logOptions, type SyncRun } from './sync-run.ts'
+import { lazyPlaces, logOptions, type SyncRun } from './sync-run.ts'
 
 export interface AuditOptions {
   /** How many entries to examine. */
@@ -130,4 +130,43 @@ async function sampledEntries({ context, lease }: SyncRun, { sample, seed }: Aud
 /** A number from 0 to 1 that depends on the seed and the part alone. */
 function share(seed: number, part: number): number {
   return Number.parseInt(hash('sha256', `${seed} ${part}`, 'hex').slice(0, 8), 16) / 2 ** 32
+}
+
+/** Where a commit is on the default branch. */
+export interface LinePlace {
+  commit: MergeText
+  /** The number of newer commits on the default branch. */
+  newer: number
+  /** The closest newer merge at which the default branch continues at another than the first parent. */
+  crossing: Crossing | null
+  /** The parent on the default branch, if the commit is such a merge itself. */
+  swappedParent: string | null
+}
+
+interface Crossing {
+  merge: string
+  /** The first line of its message. */
+  subject: string
+  /** The parent at which the default branch continues. */
+  parent: string
+}
+
+/** Finds these commits on the default branch, newest first. Stops when it has found all. */
+async function readPlaces(mirror: string, tip: string, commits: ReadonlySet<string>): Promise<Map<string, LinePlace>> {
+  const places = new Map<string, LinePlace>()
+  if (commits.size === 0) return places
+  const swapped = await readReplaced(mirror)
+  let newer = 0
+  let crossing: Crossing | null = null
+  for await (const commit of streamMessages(mirror, ['--first-parent', tip])) {
+    const { sha, parents, message } = commit
+    const swappedParent = swapped.has(sha) ? (parents[0] ?? null) : null
+    if (commits.has(sha)) places.set(sha, { commit, newer, crossing, swappedParent })
+    if (swappedParent !== null) {
+      crossing = { merge: sha, subject: message.split('\n', 1)[0] ?? '', parent: swappedParent }
+    }
+    newer++
+    if (places.size === commits.size) break
+  }
+  return places
 }

@@ -1,8 +1,10 @@
+import { isFullSha } from '../domain/history/entry.ts'
 import { stateOf } from '../domain/history/pull.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { Candidate, NoCandidate } from '../domain/repositories/repository-service.ts'
 import { forgeOf } from '../forges/index.ts'
-import { listBlobs, mergeBase } from '../git/candidate.ts'
+import { listBlobs } from '../git/contents.ts'
+import { commonAncestor } from '../git/log.ts'
 import { fetchBranch, fetchCommit, type Mirror } from '../git/mirror.ts'
 import { readBranchHeads } from '../git/remote.ts'
 import { GitError } from '../git/run.ts'
@@ -60,7 +62,7 @@ async function fetchCandidate(
 }
 
 async function compare({ path }: Mirror, { defaultBranch }: Repository, commitSha: string, paths: string[]) {
-  const base = await mergeBase(path, `refs/heads/${defaultBranch}`, commitSha)
+  const base = await commonAncestor(path, `refs/heads/${defaultBranch}`, commitSha)
   const [blobs, before] = await Promise.all([
     listBlobs(path, commitSha, paths),
     base === null ? new Map<string, string>() : listBlobs(path, base, paths),
@@ -86,7 +88,7 @@ async function headOf(
 
 /** Bitbucket sends the first 12 digits of a head. Anyone can make a commit that begins with them, but only members a branch of it. */
 function fullHash(head: string, branches: ReadonlySet<string>): string | null {
-  if (/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(head)) return head
+  if (isFullSha(head)) return head
   const [only, another] = [...branches].filter((sha) => sha.startsWith(head))
   return another === undefined ? (only ?? null) : null
 }

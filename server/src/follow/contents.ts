@@ -1,11 +1,14 @@
 import type { EntryDetails } from '../domain/history/entry.ts'
+import type { Prompt } from '../domain/prompt.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
-import type { Contents, TextState } from '../domain/repositories/repository-service.ts'
+import type { Contents, EarliestText } from '../domain/repositories/repository-service.ts'
+import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
 import { readSizes } from '../git/blobs.ts'
-import { readPatch, readText } from '../git/contents.ts'
-import { ensureMirror, fetchBranch, fetchCommit, type Mirror, mirrorExists } from '../git/mirror.ts'
+import { findBlob, readPatch, readText } from '../git/contents.ts'
+import { ensureMirror, fetchBranch, fetchCommit, type Mirror, mirrorExists, readStart } from '../git/mirror.ts'
 import { GitError } from '../git/run.ts'
+import { createSharedCalls } from './shared-calls.ts'
 import { mirrorOf, type SyncContext } from './sync-context.ts'
 
 const megabyte = 1024 * 1024
@@ -13,11 +16,6 @@ const megabyte = 1024 * 1024
 const maxTextBytes = 16 * megabyte
 // Texts of more than this are read one after the other, so that several requests for them do not exhaust the memory.
 const maxSmallBytes = 4 * megabyte
-
-interface Text {
-  text: string | null
-  state: TextState
-}
 
 /** Reads the prompt's text before and after a change from the mirror. */
 export async function readContents(context: SyncContext, entry: EntryDetails): Promise<Contents> {
@@ -56,7 +54,7 @@ export async function readTextUpTo(
   blob: string | null,
   sizes: Map<string, number>,
   maxBytes = maxTextBytes,
-): Promise<Text> {
+): Promise<Omit<EarliestText, 'path'>> {
   if (blob === null) return { text: null, state: 'absent' }
   const size = sizes.get(blob)
   if (size === undefined) return { text: null, state: 'unavailable' }
@@ -123,21 +121,43 @@ export async function openMirror(
 }
 
 // Concurrent requests for the same mirror share one fetch.
-const creations = new Map<string, Promise<void>>()
+const shareCreation = createSharedCalls<string, string>()
 
-async function createMirror(mirror: Mirror, branch: string, tip: string, timeoutMs?: number): Promise<void> {
-  const creation =
-    creations.get(mirror.path) ??
-    ensureMirror(mirror, tip)
-      .then(() => fetchBranch(mirror, branch, timeoutMs))
-      .then(() => {})
-      .finally(() => creations.delete(mirror.path))
-  creations.set(mirror.path, creation)
-  await creation
+function createMirror(mirror: Mirror, branch: string, tip: string, timeoutMs?: number): Promise<string> {
+  return shareCreation(mirror.path, async () => {
+    await ensureMirror(mirror, tip)
+    return fetchBranch(mirror, branch, timeoutMs)
+  })
 }
 
 /** The refs that can lead to the entry's commit. */
 function refsOf({ action, prNumber }: EntryDetails, { forge, defaultBranch }: Repository): (string | null)[] {
   if (action === 'deployed' || action === 'pr_merged') return [`refs/heads/${defaultBranch}`]
   return [prNumber === null ? null : forgeOf(forge).pullRef(prNumber)]
+}
+
+/**
+ * The text of a prompt before its first recorded change, in a repository whose older history is missing. Null if the history
+ * is complete, or if the prompt did not exist yet.
+ */
+export async function readEarliestText(
+  context: SyncContext,
+  prompt: Prompt,
+  at: Instant,
+): Promise<EarliestText | null> {
+  const { store } = context
+  const repository = prompt.repositoryId === null ? null : await store.repositories.find(prompt.repositoryId)
+  if (repository === null || !repository.incomplete || repository.tip === null) return null
+  const first = await store.history.firstLanded(prompt)
+  if (first !== null && first.beforeBlob === null) return null
+  const path = first === null ? prompt.path : (first.oldPath ?? first.path)
+  if (path === null) return null
+  const mirror = mirrorOf(context, repository).path
+  const unknown: EarliestText = { path, text: null, state: 'unavailable' }
+  if (!mirrorExists(mirror)) return unknown
+  const start = await readStart(mirror, repository.tip)
+  if (start === null || at < start) return unknown
+  const blob = first?.beforeBlob ?? (await findBlob(mirror, repository.tip, path))
+  if (blob === null) return unknown
+  return { path, ...(await readTextUpTo(mirror, blob, await readSizes(mirror, [blob]))) }
 }

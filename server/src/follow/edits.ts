@@ -28,7 +28,7 @@ function promptOf({ oldPath, path }: FileChange, paths: PromptPaths): number | u
   return (oldPath === null ? undefined : paths.promptAt(oldPath)) ?? paths.promptAt(path)
 }
 
-export type EditContext = Pick<Edit, 'seq' | 'branch' | 'mergeReference' | 'pull' | 'actor' | 'pushSize'>
+type EditContext = Pick<Edit, 'seq' | 'branch' | 'mergeReference' | 'pull' | 'actor' | 'pushSize'>
 
 /** Returns the edits of a commit whose files all have a prompt, and applies its moves to `paths`. */
 export function editsOf(commit: Commit, paths: PromptPaths, context: EditContext): Edit[] {

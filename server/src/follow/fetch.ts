@@ -9,7 +9,7 @@ import { GitError } from '../git/run.ts'
 import type { IncomingDelivery } from './incoming-deliveries.ts'
 
 /** `tip` is null if the default branch has no commit. `pulls` is null unless the pull requests were listed on the way. */
-export type FetchedBranch = ({ branch: string; tip: string } | { branch: string | null; tip: null }) & {
+type FetchedBranch = ({ branch: string; tip: string } | { branch: string | null; tip: null }) & {
   pulls: PullRefs | null
 }
 

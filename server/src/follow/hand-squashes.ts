@@ -1,11 +1,8 @@
 import type { Instant } from '../domain/time.ts'
-import type { Mirror } from '../git/mirror.ts'
-import type { PullRefs } from '../git/pull-refs.ts'
 import { readPullBranches } from '../git/pull-tips.ts'
-import type { BranchBudget } from './branch-budget.ts'
-import type { PullAncestry } from './pull-ancestry.ts'
+import type { ClaimSearch } from './pull-ancestry.ts'
 import type { Mention, PullClaims } from './pull-claims.ts'
-import { isSameAuthor, type PullTips, type Tip } from './pull-tips.ts'
+import { isSameAuthor, type Tip } from './pull-tips.ts'
 import { canBeSquash } from './squashes.ts'
 
 /** A commit whose title has the number of a pull request, though not as the forge or a bot writes it. */
@@ -13,17 +10,6 @@ export interface Hint extends Mention {
   authoredAt: Instant
   /** Whether the title has it as `(#7)`. */
   inBrackets: boolean
-}
-
-interface HandSquashSearch {
-  mirror: Mirror
-  /** The newest commit of the default branch. */
-  to: string
-  refs: PullRefs
-  tips: PullTips
-  claims: PullClaims
-  ancestry: PullAncestry
-  budget: BranchBudget
 }
 
 interface Candidate {
@@ -39,7 +25,7 @@ type Original = Pick<Tip, 'authoredAt' | 'author'>
  * amended, or of the branch's first commit, which the others were squashed into. Or the forge made it for the author of the head,
  * with `(#7)` in the title.
  */
-export async function claimHandSquashes(search: HandSquashSearch, hints: Hint[]): Promise<void> {
+export async function claimHandSquashes(search: ClaimSearch, hints: Hint[]): Promise<void> {
   const { refs, tips, claims, ancestry } = search
   for (const hint of hints) {
     const { number, sha } = hint
@@ -77,12 +63,12 @@ function isCopyOf(hint: Hint, original: Original): boolean {
 }
 
 /** The first commit of each branch. */
-async function readStarts({ mirror, to, refs, budget }: HandSquashSearch, candidates: Candidate[]) {
+async function readStarts({ run, refs, budget }: ClaimSearch, candidates: Candidate[]) {
   const starts = new Map<string, Original>()
   const open = candidates.filter(({ hint, tip }) => !hint.byForge && !isCopyOf(hint, tip))
   const selected = budget.select(open.map(({ hint }) => hint.number))
   const heads = new Set(budget.inOrder(selected).map((number) => refs.headOf(number) as string))
-  const unread = await readPullBranches(mirror, to, [...heads], (head, { commits }) => {
+  const unread = await readPullBranches(run.mirror, run.tip, [...heads], (head, { commits }) => {
     const first = commits.at(-1)
     if (first !== undefined) starts.set(head, first)
   })

@@ -1,9 +1,10 @@
 import { InboxFullError } from '../domain/repositories/delivery.ts'
 import type { Instant } from '../domain/time.ts'
+import { createSharedCalls } from './shared-calls.ts'
 import type { SyncContext } from './sync-context.ts'
 
 /** Limits the deliveries that one organisation may have waiting. */
-export interface Inbox {
+interface Inbox {
   /** Counts a delivery of this many bytes. Rejects if it does not fit. */
   admit(organisationId: number, bytes: number): Promise<void>
 }
@@ -26,7 +27,7 @@ interface Count {
 export function createInbox(context: SyncContext): Inbox {
   const { store, clock, log } = context
   const counts = new Map<number, Count>()
-  const recounts = new Map<number, Promise<Count>>()
+  const shareRecount = createSharedCalls<number, Count>()
 
   async function count(organisationId: number): Promise<Count> {
     const { count, bytes } = await store.deliveries.pendingSize(organisationId)
@@ -35,22 +36,12 @@ export function createInbox(context: SyncContext): Inbox {
     return counted
   }
 
-  /** Concurrent deliveries share one recount. */
-  function recount(organisationId: number): Promise<Count> {
-    let counting = recounts.get(organisationId)
-    if (counting === undefined) {
-      counting = count(organisationId).finally(() => recounts.delete(organisationId))
-      recounts.set(organisationId, counting)
-    }
-    return counting
-  }
-
   return {
     async admit(organisationId, bytes) {
       const known = counts.get(organisationId)
       // In either direction, because the clock may have gone back.
       const isRecent = known !== undefined && Math.abs(clock() - known.countedAt) < recountIntervalMs
-      const waiting = isRecent ? known : await recount(organisationId)
+      const waiting = isRecent ? known : await shareRecount(organisationId, () => count(organisationId))
       const size = bytes + deliveryOverheadBytes
       const { inboxBytes } = context.limits
       if (waiting.bytes + size > inboxBytes) {

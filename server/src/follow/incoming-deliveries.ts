@@ -16,7 +16,7 @@ export type IncomingDelivery = { delivery: Delivery } & (
   | { report: null; unusable: Pick<DeliveryOutcome, 'state' | 'error'> }
 )
 
-export interface ParsedDeliveries {
+interface ParsedDeliveries {
   deliveries: IncomingDelivery[]
   /** How the forge identifies the repository, if they tell for the first time or tell another one. */
   forgeId: string | null

@@ -1,10 +1,11 @@
+import { isFullSha } from '../domain/history/entry.ts'
 import { commitTrace, mergeOf, type Pull, type PullEvent, type PullHead } from '../domain/history/pull.ts'
 import type { Commit, LogOptions } from '../git/commit.ts'
 import { isAncestor, readCommits, readLog } from '../git/log.ts'
 import { resolveCommit } from '../git/mirror.ts'
 import { landingOf } from '../git/pull-base.ts'
 
-export interface Landing {
+interface Landing {
   landing: string
   /** Every commit of the pull request on the default branch. */
   landed: string[]
@@ -42,8 +43,7 @@ export async function findLanding(
  * request, or not yet.
  */
 async function landedCommit(mirror: string, reported: string, tip: string): Promise<string | null> {
-  const isFull = /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(reported)
-  const landing = isFull ? reported : await resolveCommit(mirror, reported)
+  const landing = isFullSha(reported) ? reported : await resolveCommit(mirror, reported)
   if (landing === null) return null
   try {
     return (await isAncestor(mirror, landing, tip)) ? landing : null

@@ -1,11 +1,12 @@
-import type { FoundPlace } from '../domain/deployments/commit-place.ts'
+import type { FoundPlace } from '../domain/deployments/deployment.ts'
 import { day, hour } from '../domain/time.ts'
-import { listLine } from '../git/line.ts'
+import { listHashes } from '../git/rev-list.ts'
 import type { SyncRun } from './sync-run.ts'
 
 // More than a busy repository deploys in a day. The next sync looks for the others.
 const maxCommits = 1_000
 const maxVersions = 100
+const commitsPerGroup = 1_000
 // Signals can come late. A poll looks further back than a sync for a delivery, which happens often.
 const versionsOfPollMs = 7 * day
 const versionsOfDeliveryMs = hour
@@ -27,7 +28,7 @@ export async function locateCommits({ context, lease, mirror, tip, now, isPoll }
   const places = new Map<string, FoundPlace>()
   let waiting: FoundPlace[] = []
   const isDone = () => waiting.length === 0 && matcher.isDone()
-  for await (const shas of listLine(mirror.path, tip)) {
+  for await (const shas of listHashes(mirror.path, ['--first-parent', tip], tip, commitsPerGroup)) {
     const matches = shas.map(matcher.match)
     const needsEdits = waiting.length > 0 || matches.some((found) => found.length > 0)
     const changed = needsEdits ? await deployments.changedPrompts(repository, shas) : new Set<string>()

@@ -2,7 +2,8 @@ import type { Repository } from '../domain/repositories/repository.ts'
 import { isLocalUrl, webUrlOf } from '../domain/repositories/repository-url.ts'
 import { forgeOf } from '../forges/index.ts'
 import { isCherryPick, type MergeReference } from '../forges/merge-reference.ts'
-import type { MergeText } from '../git/log.ts'
+import type { Commit } from '../git/commit.ts'
+import { type MergeText, streamMessages } from '../git/log.ts'
 
 /** The pull request of this repository that the message names; null if it names none or one of another repository. */
 export type ReferenceReader = (commit: MergeText) => MergeReference | null
@@ -29,4 +30,19 @@ export function referenceReader(repository: Repository): ReferenceReader {
 function pathOf(repository: Repository): string | null {
   if (isLocalUrl(repository.url)) return null
   return (URL.parse(webUrlOf(repository))?.pathname ?? '').replace(/^\/+|\/+$/g, '').toLowerCase()
+}
+
+// To look for more of them in each message takes git longer than to print all messages.
+const maxNumbersToSearch = 20
+
+/** Streams the commits of the default branch up to `from` that may name one of these pull requests, and perhaps others. */
+export function streamMentions(
+  mirror: string,
+  from: string,
+  numbers: number[],
+  options: string[] = [],
+): AsyncGenerator<Commit> {
+  const isSearch = numbers.length <= maxNumbersToSearch
+  const greps = isSearch ? ['--fixed-strings', ...numbers.flatMap((number) => ['--grep', String(number)])] : []
+  return streamMessages(mirror, ['--first-parent', ...options, ...greps, from])
 }

@@ -1,17 +1,7 @@
 import { commitTrace } from '../domain/history/pull.ts'
 import { streamListed } from '../git/log.ts'
-import type { PullRefs } from '../git/pull-refs.ts'
-import type { PullAncestry } from './pull-ancestry.ts'
-import type { Mention, PullClaims } from './pull-claims.ts'
-import type { PullTips } from './pull-tips.ts'
-
-interface HeadSearch {
-  mirror: string
-  refs: PullRefs
-  tips: PullTips
-  claims: PullClaims
-  ancestry: PullAncestry
-}
+import type { ClaimSearch } from './pull-ancestry.ts'
+import type { Mention } from './pull-claims.ts'
 
 /**
  * Proves merges that name a pull request without merging its head itself. Commits were added when it was merged, so that the head is
@@ -19,14 +9,14 @@ interface HeadSearch {
  * squashed it first. A subject that has the number anywhere, such as `Merge branch 'kinder', closes #7`, counts only with the head.
  */
 export async function claimHeads(
-  { mirror, refs, tips, claims, ancestry }: HeadSearch,
+  { run, refs, tips, claims, ancestry }: ClaimSearch,
   mentions: Mention[],
 ): Promise<void> {
   const open = mentions.filter(
     ({ number }) => claims.claimFor(number) === undefined && tips.hasHead(refs.headOf(number)),
   )
   const sides = await readSides(
-    mirror,
+    run.mirror.path,
     open.filter(({ number }) => tips.tipOf(number) !== undefined).flatMap(({ merged }) => merged),
   )
   for (const mention of open) {

@@ -1,10 +1,7 @@
 import type { Edit } from '../domain/history/edit.ts'
+import type { Findings } from '../domain/history/facts.ts'
 
-export interface PathMove {
-  promptId: number
-  /** Null if another prompt has taken the path. */
-  path: string | null
-}
+export type PathMove = NonNullable<Findings['paths']>[number]
 
 /** Tracks which prompt each path belongs to while commits are read in order. */
 export interface PromptPaths {

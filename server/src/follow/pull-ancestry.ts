@@ -1,13 +1,28 @@
 import { readArrivals } from '../git/arrivals.ts'
 import { mergeBase } from '../git/log.ts'
+import type { PullRefs } from '../git/pull-refs.ts'
 import { readPullBranches } from '../git/pull-tips.ts'
 import type { BranchBudget } from './branch-budget.ts'
-import type { Mention } from './pull-claims.ts'
-import { isSameAuthor, missingIn, type Tip } from './pull-tips.ts'
+import type { ReferenceReader } from './merge-references.ts'
+import type { Mention, PullClaims } from './pull-claims.ts'
+import { isSameAuthor, missingIn, type PullTips, type Tip } from './pull-tips.ts'
 import type { SyncRun } from './sync-run.ts'
 
+/** What the searches for the commits that pull requests landed as have in common. */
+export interface ClaimSearch {
+  run: Pick<SyncRun, 'mirror' | 'tip' | 'added'>
+  /** The last commit that was read before; null on the first read. */
+  from: string | null
+  refs: PullRefs
+  tips: PullTips
+  claims: PullClaims
+  ancestry: PullAncestry
+  readReference: ReferenceReader
+  budget: BranchBudget
+}
+
 /** What the history says about a commit of the default branch that names a pull request. */
-export interface PullAncestry {
+interface PullAncestry {
   /** Whether the other commit is part of this one's history. */
   contains(commit: string, ancestor: string): boolean
   /** Whether this very commit brought the other one to the default branch. */
@@ -22,7 +37,7 @@ export interface SquashCandidate {
   tip: Tip
 }
 
-export interface AncestryQuery {
+interface AncestryQuery {
   /** The commits of the default branch that name pull requests. */
   commits: Iterable<string>
   /** Heads that the default branch contains. */
@@ -41,7 +56,7 @@ const maxWalksPerPull = 10
  * `Title (#7)` too, but pull request 7 of this repository did not begin in that history.
  */
 export async function readPullAncestry(
-  run: Pick<SyncRun, 'mirror' | 'tip' | 'added'>,
+  run: ClaimSearch['run'],
   from: string | null,
   { commits, heads, candidates, budget }: AncestryQuery,
 ): Promise<PullAncestry> {
@@ -80,7 +95,7 @@ function keyOf(commit: string, { sha }: Tip): string {
 
 /** The commits that each pull request began at or merged, as far as the mirror has them. */
 async function readBases(
-  run: Pick<SyncRun, 'mirror' | 'tip' | 'added'>,
+  run: ClaimSearch['run'],
   candidates: SquashCandidate[],
   budget: BranchBudget,
 ): Promise<Map<string, string[]>> {

@@ -1,4 +1,4 @@
-import type { Instant } from '../domain/time.ts'
+import type { Commit } from '../git/commit.ts'
 
 /**
  * Why a commit counts as the landing of a pull request:
@@ -7,7 +7,7 @@ import type { Instant } from '../domain/time.ts'
  * - `squash`: the title names the pull request, and its head is old enough to have landed here.
  * - `rebase`: the pull request's commits, all of them and in a row.
  */
-export type Proof = 'head' | 'message' | 'squash' | 'rebase'
+type Proof = 'head' | 'message' | 'squash' | 'rebase'
 
 export interface Claim {
   number: number
@@ -48,15 +48,11 @@ export function createClaims(): PullClaims {
 }
 
 /** A commit whose message names a pull request, which is not proven yet. */
-export interface Mention {
+export interface Mention extends Pick<Commit, 'sha' | 'committedAt' | 'author' | 'committer'> {
   number: number
-  sha: string
   /** The parent on the default branch, and the others. */
   parent: string | null
   merged: string[]
-  committedAt: Instant
-  author: { name: string; email: string }
-  committer: { name: string; email: string }
   /** Whether the forge made the commit. */
   byForge: boolean
   /** Whether the title has the number without brackets, so that it may be that of something else. */

@@ -12,7 +12,7 @@ import { type BranchBudget, createBranchBudget, maxBranchesPerSync } from './bra
 import { claimHandSquashes, type Hint, isForgeTitle } from './hand-squashes.ts'
 import { referenceReader } from './merge-references.ts'
 import { claimHeads } from './merged-heads.ts'
-import { readPullAncestry, type SquashCandidate } from './pull-ancestry.ts'
+import { type ClaimSearch, readPullAncestry, type SquashCandidate } from './pull-ancestry.ts'
 import { createClaims, type Mention, type PullClaims } from './pull-claims.ts'
 import { claimPages, collectPageRows, pageReader } from './pull-pages.ts'
 import { type PullTips, readTips } from './pull-tips.ts'
@@ -109,13 +109,12 @@ export async function readPullEvidence(
     candidates: candidatesOf([...mentions, ...hints.filter(isForgeTitle)], tips, claims),
     budget,
   })
-  const search = { mirror: run.mirror.path, from, refs, tips, claims, ancestry, readReference }
+  const search: ClaimSearch = { run, from, refs, tips, claims, ancestry, readReference, budget }
   await claimHeads(search, merges)
   await claimSquashes(search, titles)
   if (searchesRebases) {
-    const withRemote = { ...search, mirror: run.mirror, added: run.added, to: run.tip, budget }
-    await claimRebases(withRemote)
-    await claimHandSquashes(withRemote, hints)
+    await claimRebases(search)
+    await claimHandSquashes(search, hints)
   }
   return claims
 }

@@ -8,7 +8,7 @@ import { pullReportsOf, pushesTo } from './incoming-deliveries.ts'
 import { findPushedFrom } from './pushers.ts'
 import type { SyncRun } from './sync-run.ts'
 
-export interface PullWithHeads {
+interface PullWithHeads {
   pull: Pull
   /** The newest reported head, if git does not have it. */
   missingHead: string | null

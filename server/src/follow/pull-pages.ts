@@ -6,17 +6,16 @@ import { pageReferenceIn } from '../forges/page-reference.ts'
 import { type MergeText, streamMessages } from '../git/log.ts'
 import { placeOf } from '../git/merge-message.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
-import { streamMentions } from './earlier-mentions.ts'
-import type { PullClaims } from './pull-claims.ts'
-import type { SyncRun } from './sync-run.ts'
+import { streamMentions } from './merge-references.ts'
+import type { ClaimSearch } from './pull-ancestry.ts'
 
 /** A pull request of this repository whose page the message names. */
-export interface PullPage {
+interface PullPage {
   number: number
   isTrailer: boolean
 }
 
-export type PageReader = (commit: MergeText) => PullPage | null
+type PageReader = (commit: MergeText) => PullPage | null
 
 /** A fork keeps the messages of the original, with the original's URL. */
 export function pageReader({ forge }: Repository, places: ReadonlySet<string>): PageReader {
@@ -44,7 +43,7 @@ interface Row extends PullPage {
   committedAt: Instant
 }
 
-export interface PageRows {
+interface PageRows {
   /** Adds the next older commit of the default branch. `page` is null if it names none, or if another proof counts. */
   add(commit: MergeText, page: PullPage | null): void
   rows(): Row[]
@@ -72,13 +71,7 @@ export function collectPageRows(): PageRows {
 // A merge request lands at once, but commits without its URL may be between those that have it.
 const maxLandingMs = 24 * 3_600_000
 
-interface PageSearch {
-  run: Pick<SyncRun, 'mirror'>
-  from: string | null
-  refs: PullRefs
-  claims: PullClaims
-  readPage: PageReader
-}
+type PageSearch = Pick<ClaimSearch, 'run' | 'from' | 'refs' | 'claims'> & { readPage: PageReader }
 
 /**
  * Claims the commits whose message names the page of a pull request here. A number that was typed wrong is corrected where the

@@ -1,5 +1,4 @@
 import { commitTrace } from '../domain/history/pull.ts'
-import type { Instant } from '../domain/time.ts'
 import type { Commit, Person } from '../git/commit.ts'
 import { collectPullNumbers } from '../git/pull-numbers.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
@@ -8,12 +7,7 @@ import type { BranchBudget } from './branch-budget.ts'
 import type { SyncRun } from './sync-run.ts'
 
 /** The head commit of a pull request. */
-export interface Tip {
-  sha: string
-  parents: string[]
-  committedAt: Instant
-  authoredAt: Instant
-  author: { name: string; email: string }
+export interface Tip extends Pick<Commit, 'sha' | 'parents' | 'committedAt' | 'authoredAt' | 'author'> {
   trace: string
 }
 
@@ -28,7 +22,7 @@ export interface PullTips {
 }
 
 /** Which heads can prove something. The others, mostly of pull requests that were never merged, are not kept in memory. */
-export interface RelevantTips {
+interface RelevantTips {
   numbers: ReadonlySet<number>
   traces: ReadonlySet<string>
 }

@@ -2,12 +2,13 @@ import type { Edit } from '../domain/history/edit.ts'
 import { closestPusher, type Push, type Pusher } from '../domain/history/push.ts'
 import { createTurns, type Instant } from '../domain/time.ts'
 import { type AddedCommits, readAddedCommits } from '../git/added-commits.ts'
-import { fetchCommit, firstParentsSince, newestShas, resolveCommit } from '../git/mirror.ts'
+import { fetchCommit, resolveCommit } from '../git/mirror.ts'
+import { revisions, revList } from '../git/rev-list.ts'
 import { pushesTo } from './incoming-deliveries.ts'
 import { entryChangesFor, type SyncRun } from './sync-run.ts'
 
 /** The pusher of a commit, and when the push was reported. */
-export interface ReportedPusher extends Pusher {
+interface ReportedPusher extends Pusher {
   receivedAt: Instant
 }
 
@@ -26,7 +27,7 @@ export const noNewCommits: NewPushers = { pushers: new Map(), isNew: () => false
 /** Finds the pushers of the new commits on the default branch. A push can have been reported before git had its commits. */
 export async function findPushers(run: SyncRun, from: string | null): Promise<NewPushers> {
   const { context, lease, mirror, tip } = run
-  const added = new Set(run.added?.shas ?? (await newestShas(mirror.path, tip, from, maxCommitsPerPush)))
+  const added = new Set(run.added?.shas ?? (await newestShas(mirror.path, tip, from)))
   const known = await context.store.facts.pushes(lease.repository, [...added])
   const pushers = await closestPushers(run, [...known, ...pushesTo(run.branch, run.deliveries)], (sha) =>
     added.has(sha),
@@ -69,7 +70,9 @@ const maxPushDistance = 1_000
 
 /** The commit of the default branch before the push that brought the commit there; null if no delivery reported it. */
 export async function findPushedFrom(run: SyncRun, commit: string): Promise<string | null> {
-  const later = (await firstParentsSince(run.mirror.path, commit, run.tip)).slice(-maxPushDistance)
+  const later = (await revList(run.mirror.path, ['--first-parent', ...revisions(commit, run.tip)])).slice(
+    -maxPushDistance,
+  )
   const known = await run.context.store.facts.pushes(run.lease.repository, [...later, commit])
   const pushes = [...known, ...pushesTo(run.branch, run.deliveries)]
   for (const after of [commit, ...later.reverse()]) {
@@ -78,6 +81,11 @@ export async function findPushedFrom(run: SyncRun, commit: string): Promise<stri
     if (starts.length > 0) return starts.sort()[0] as string
   }
   return null
+}
+
+/** The commits that `tip` contains and `from` does not, newest first. */
+function newestShas(mirror: string, tip: string, from: string | null): Promise<string[]> {
+  return revList(mirror, ['-n', String(maxCommitsPerPush), ...revisions(from, tip)])
 }
 
 /** The edit with the pusher; empty if that changes nothing. */
@@ -128,6 +136,6 @@ function createPushReader({ mirror, tip, added }: SyncRun): (push: Push) => Prom
     const before = push.before === null ? null : await fetchCommit(mirror, push.before, [])
     // If only the newest commit is known to be part of the push, any other push that contains it tells more.
     if (push.before !== null && before === null) return pushed([push.after], maxCommitsPerPush)
-    return pushed(await newestShas(mirror.path, push.after, before, maxCommitsPerPush))
+    return pushed(await newestShas(mirror.path, push.after, before))
   }
 }

@@ -1,27 +1,14 @@
 import { commitTrace } from '../domain/history/pull.ts'
 import type { Instant } from '../domain/time.ts'
-import { type AddedCommits, streamLine } from '../git/added-commits.ts'
+import { streamLine } from '../git/added-commits.ts'
 import type { Commit } from '../git/commit.ts'
-import type { Mirror } from '../git/mirror.ts'
 import { collectPullNumbers, type PullNumbers } from '../git/pull-numbers.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
 import { maxRowLength, readMergedTips, readPullBranches } from '../git/pull-tips.ts'
 import { withinLimit } from '../git/run.ts'
-import type { BranchBudget } from './branch-budget.ts'
+import type { ClaimSearch } from './pull-ancestry.ts'
 import type { Claim, PullClaims } from './pull-claims.ts'
-import { missingIn, type PullTips, type Tip } from './pull-tips.ts'
-
-interface RebaseSearch {
-  mirror: Mirror
-  added: AddedCommits | null
-  /** The last commit that was read before, and the newest. */
-  from: string | null
-  to: string
-  refs: PullRefs
-  tips: PullTips
-  claims: PullClaims
-  budget: BranchBudget
-}
+import { missingIn, type Tip } from './pull-tips.ts'
 
 /** A commit on the default branch that is a copy of a pull request's newest commit. */
 interface Copy {
@@ -30,11 +17,9 @@ interface Copy {
   sha: string
 }
 
-interface RowCommit {
-  sha: string
+interface RowCommit extends Pick<Commit, 'sha' | 'committedAt'> {
   isMerge: boolean
   trace: string
-  committedAt: Instant
 }
 
 /** The commits of the default branch around a copy, newest first. */
@@ -57,10 +42,10 @@ const maxCopies = 500_000
  * Finds the pull requests that were rebased: all of their commits are on the default branch, in a row, with the same author, time
  * and title. A rebase by hand can change their order. Merges inside the pull request, such as of the default branch, are left out.
  */
-export async function claimRebases(search: RebaseSearch): Promise<void> {
+export async function claimRebases(search: ClaimSearch): Promise<void> {
   const { refs, claims, budget } = search
   const copies = await findCopies(search)
-  const outside = await missingIn(search, new Set(copies.flatMap(({ tip }) => tip.parents)))
+  const outside = await missingIn(search.run, new Set(copies.flatMap(({ tip }) => tip.parents)))
   const isLong = ({ tip }: Copy) => tip.parents.length > 1 || tip.parents.some((parent) => outside.has(parent))
   const selected = budget.select(copies.filter(isLong).map(({ number }) => number))
   const long = new Set(copies.filter((copy) => isLong(copy) && selected.has(copy.number)))
@@ -86,13 +71,13 @@ function isHeadOfAnother(refs: PullRefs, sha: string, number: number): boolean {
 }
 
 /** Oldest first: a pull request that was built on another begins where that one ends. */
-async function findCopies(search: RebaseSearch): Promise<Copy[]> {
-  const { mirror, added, from, to, tips, claims } = search
+async function findCopies(search: ClaimSearch): Promise<Copy[]> {
+  const { run, from, tips, claims } = search
   const copies: Copy[] = []
   if (tips.count === 0) return copies
   const mergedBy = await readMerged(search)
   const find = async () => {
-    for await (const commit of streamLine(mirror.path, from, to, added)) {
+    for await (const commit of streamLine(run.mirror.path, from, run.tip, run.added)) {
       if (commit.parents.length > 1 || isProven(claims.claimOf(commit.sha))) continue
       const trace = commitTrace(commit)
       const numbers = [tips.numbersOf(trace), mergedBy.of(trace)].filter(({ length }) => length <= maxPullsPerTrace)
@@ -117,14 +102,14 @@ function isOlder(original: { committedAt: Instant }, copy: { committedAt: Instan
 }
 
 /** For pull requests whose head is a merge: the traces of the commits that it merges, and the numbers. */
-async function readMerged({ mirror, refs, tips, claims, budget }: RebaseSearch): Promise<PullNumbers> {
+async function readMerged({ run, refs, tips, claims, budget }: ClaimSearch): Promise<PullNumbers> {
   const merges = new Map<string, Tip>()
   for (const number of budget.inOrder(refs.numbers())) {
     const tip = claims.claimFor(number) === undefined ? tips.tipOf(number) : undefined
     if (tip !== undefined && tip.parents.length > 1) merges.set(tip.sha, tip)
   }
   const numbers = collectPullNumbers()
-  const unread = await readMergedTips(mirror, [...merges.values()], (head, parent) => {
+  const unread = await readMergedTips(run.mirror, [...merges.values()], (head, parent) => {
     const trace = commitTrace(parent)
     for (const number of refs.numbersOf(head)) numbers.add(trace, number)
   })
@@ -165,12 +150,12 @@ function landedRow(number: number, branch: RowCommit[], { commits, at }: Surroun
 
 /** The commits of each branch, newest first. */
 async function readBranches(
-  { mirror, to, refs, budget }: RebaseSearch,
+  { run, refs, budget }: ClaimSearch,
   numbers: ReadonlySet<number>,
 ): Promise<Map<string, RowCommit[]>> {
   const branches = new Map<string, RowCommit[]>()
   const heads = new Set(budget.inOrder(numbers).map((number) => refs.headOf(number) as string))
-  const unread = await readPullBranches(mirror, to, [...heads], (head, { commits }) => {
+  const unread = await readPullBranches(run.mirror, run.tip, [...heads], (head, { commits }) => {
     branches.set(head, commits.map(rowCommit))
   })
   for (const head of unread) budget.leave(refs.numbersOf(head))
@@ -187,17 +172,14 @@ function lengthsOf(copies: Copy[], branches: ReadonlyMap<string, RowCommit[]>): 
 }
 
 /** The surroundings of each copy on the default branch. Reads all of them in one pass. */
-async function readLines(
-  { mirror, added, to }: RebaseSearch,
-  lengths: Map<string, number>,
-): Promise<Map<string, Surroundings>> {
+async function readLines({ run }: ClaimSearch, lengths: Map<string, number>): Promise<Map<string, Surroundings>> {
   const lines = new Map<string, Surroundings>()
   const unfinished = new Set<string>()
   const wanted = new Set(lengths.keys())
   if (wanted.size === 0) return lines
   const recent: RowCommit[] = []
   const read = async () => {
-    for await (const commit of streamLine(mirror.path, null, to, added)) {
+    for await (const commit of streamLine(run.mirror.path, null, run.tip, run.added)) {
       const row = rowCommit(commit)
       for (const sha of unfinished) {
         const { commits, at } = lines.get(sha) as Surroundings

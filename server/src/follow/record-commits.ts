@@ -26,7 +26,7 @@ const maxMessageLengthPerBatch = 4_000_000
 // A forge sends a merge and its push as two deliveries. A commit that may be a merge waits this long for the other one.
 const mergeWaitMs = 10_000
 
-export interface RecordedBatch {
+interface RecordedBatch {
   /** The number of commits recorded so far. */
   commits: number
   /** The date of the newest of them. */

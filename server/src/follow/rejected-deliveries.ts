@@ -1,10 +1,10 @@
+import { type Headers, invalidSignature } from '../domain/repositories/delivery.ts'
 import type { Rejections, Repository } from '../domain/repositories/repository.ts'
-import { type Headers, invalidSignature } from '../domain/repositories/webhook-request.ts'
 import { forgeOf } from '../forges/index.ts'
 import type { SyncContext } from './sync-context.ts'
 
 /** Records webhook requests with a missing or wrong signature, so that a wrong secret is noticed. */
-export interface RejectedDeliveries {
+interface RejectedDeliveries {
   /** Records the request. Returns the error to respond with. */
   reject(repository: Repository, headers: Headers): Error
   /** Stores what has been counted since. */

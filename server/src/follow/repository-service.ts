@@ -11,14 +11,13 @@ import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
 import { backfill } from './backfill.ts'
 import { readEntryBlame } from './blame.ts'
-import { fetchLiveTexts, readBlobTexts } from './blob-texts.ts'
+import { fetchLiveTexts, readBlobTexts, searchTexts } from './blob-texts.ts'
 import { readCandidate } from './candidate.ts'
 import { connectRepository } from './connect.ts'
-import { readContents } from './contents.ts'
-import { readEarliestText } from './earliest-text.ts'
+import { readContents, readEarliestText } from './contents.ts'
 import { createInbox } from './inbox.ts'
 import { createRejectedDeliveries } from './rejected-deliveries.ts'
-import { searchTexts } from './search-texts.ts'
+import { createSharedCalls } from './shared-calls.ts'
 import type { SyncContext } from './sync-context.ts'
 import { updateRepository } from './update-repository.ts'
 import { syncUntilDone, type Worker } from './worker.ts'
@@ -28,7 +27,9 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
   const inbox = createInbox(context)
   const rejected = createRejectedDeliveries(context)
   const connects = createConnectLimit()
-  const connecting = createSharedCalls<ConnectedRepository>()
+  // A client that gave up on a slow git server, such as after the timeout of its proxy, so still receives the webhook secret, which is
+  // shown once.
+  const shareConnecting = createSharedCalls<string, ConnectedRepository>()
   const find = async (id: number) => (await store.repositories.find(id)) as Repository
 
   return {
@@ -39,7 +40,7 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
         )
         return backfill(context, worker, connected, options)
       }
-      return connecting.share(JSON.stringify([connection, by?.keyId]), connect)
+      return shareConnecting(JSON.stringify([connection, by?.keyId]), connect)
     },
     async update(repository, update, by) {
       const updated = await connects.run(repository.organisationId, () =>
@@ -118,21 +119,6 @@ function createConnectLimit() {
         if (left === 0) running.delete(organisationId)
         else running.set(organisationId, left)
       }
-    },
-  }
-}
-
-/**
- * A call that is repeated while the first one is running gets the result of the first. A client that gave up on a slow git server,
- * such as after the timeout of its proxy, so still receives the webhook secret, which is shown once.
- */
-function createSharedCalls<T>() {
-  const running = new Map<string, Promise<T>>()
-  return {
-    share(key: string, call: () => Promise<T>): Promise<T> {
-      const shared = running.get(key) ?? call().finally(() => running.delete(key))
-      running.set(key, shared)
-      return shared
     },
   }
 }

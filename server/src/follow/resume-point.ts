@@ -1,6 +1,7 @@
 import { isAncestor } from '../git/log.ts'
 import { readMainline } from '../git/mainline.ts'
-import { keepCommit, readAncestors, resolveCommit } from '../git/mirror.ts'
+import { keepCommit, resolveCommit } from '../git/mirror.ts'
+import { revList } from '../git/rev-list.ts'
 import { type PathMove, replayPaths } from './prompt-paths.ts'
 import { entryChangesFor, type SyncRun } from './sync-run.ts'
 
@@ -28,7 +29,7 @@ export async function findResumePoint(run: SyncRun): Promise<ResumePoint> {
 async function orphanLostEdits(run: SyncRun): Promise<ResumePoint> {
   const { context, lease } = run
   const { facts } = context.store
-  const ancestors = await readAncestors(run.mirror.path, run.tip)
+  const ancestors = new Set(await revList(run.mirror.path, [run.tip]))
   const landed = await facts.landedEdits(lease.repository)
   const remaining = landed.filter(({ commitSha }) => ancestors.has(commitSha))
   const from = remaining.at(-1)?.commitSha ?? null

@@ -1,27 +1,13 @@
 import { streamListed } from '../git/log.ts'
-import type { PullRefs } from '../git/pull-refs.ts'
-import { streamMentions } from './earlier-mentions.ts'
-import type { ReferenceReader } from './merge-references.ts'
-import type { PullAncestry } from './pull-ancestry.ts'
-import type { Mention, PullClaims } from './pull-claims.ts'
-import { isSameAuthor, isSamePerson, type PullTips, type Tip, tipOf } from './pull-tips.ts'
+import { streamMentions } from './merge-references.ts'
+import type { ClaimSearch } from './pull-ancestry.ts'
+import type { Mention } from './pull-claims.ts'
+import { isSameAuthor, isSamePerson, type Tip, tipOf } from './pull-tips.ts'
 
 /** How far a developer's clock may be ahead. A head that is newer than that was committed after the landing. */
 const maxClockDifferenceMs = 24 * 3_600_000
 
-interface SquashSearch {
-  mirror: string
-  /** The last commit that was read before; null on the first read. */
-  from: string | null
-  refs: PullRefs
-  tips: PullTips
-  claims: PullClaims
-  ancestry: PullAncestry
-  readReference: ReferenceReader
-}
-
 interface Squash {
-  mention: Mention
   tip: Tip
   landed: string[]
 }
@@ -31,7 +17,7 @@ interface Squash {
  * repository: the heads of the same numbers here are from another time, or began in another history. Of several commits that may
  * be the squash, one that the forge made or that has the author of the head is preferred, then the first.
  */
-export async function claimSquashes(search: SquashSearch, mentions: Mention[]): Promise<void> {
+export async function claimSquashes(search: ClaimSearch, mentions: Mention[]): Promise<void> {
   const { refs, tips, claims, ancestry } = search
   const open = mentions.filter(({ number }) => refs.headOf(number) !== null && claims.claimFor(number) === undefined)
   const landedTips = await readLandedTips(search, open)
@@ -46,7 +32,7 @@ export async function claimSquashes(search: SquashSearch, mentions: Mention[]): 
       outside === undefined ? sha === tip.sha || !ancestry.contains(sha, tip.sha) : ancestry.beganBefore(sha, tip)
     const candidates = ofNumber.filter(canLand)
     const mention = bestOf(candidates, tip)
-    if (mention !== undefined) found.set(number, { mention, tip, landed: rowAround(mention, tip, candidates) })
+    if (mention !== undefined) found.set(number, { tip, landed: rowAround(mention, tip, candidates) })
   }
   await dropEarlierLandings(search, found)
   for (const [number, { landed }] of found) {
@@ -99,22 +85,22 @@ function isMadeByKnown(mention: Mention, tip: Tip): boolean {
 }
 
 /** The heads that the default branch contains although no merge brought them. */
-async function readLandedTips({ mirror, refs, tips }: SquashSearch, mentions: Mention[]): Promise<Map<string, Tip>> {
+async function readLandedTips({ run, refs, tips }: ClaimSearch, mentions: Mention[]): Promise<Map<string, Tip>> {
   const numbers = new Set(mentions.map(({ number }) => number).filter((number) => tips.tipOf(number) === undefined))
   const heads = [...numbers].map((number) => refs.headOf(number) as string).filter(tips.hasHead)
   const found = new Map<string, Tip>()
-  for await (const commit of streamListed(mirror, heads)) found.set(commit.sha, tipOf(commit))
+  for await (const commit of streamListed(run.mirror.path, heads)) found.set(commit.sha, tipOf(commit))
   return found
 }
 
 /** Drops those that an earlier sync has seen landing, perhaps without changing a prompt. */
-async function dropEarlierLandings({ mirror, from, readReference }: SquashSearch, found: Map<number, Squash>) {
+async function dropEarlierLandings({ run, from, readReference }: ClaimSearch, found: Map<number, Squash>) {
   if (from === null || found.size === 0) return
   // As arguments of one call, 130,000 dates would overflow the stack.
   const oldestTip = found.values().reduce((oldest, { tip }) => Math.min(oldest, tip.committedAt), Number.MAX_VALUE)
   const oldest = oldestTip - maxClockDifferenceMs
   const age = `--max-age=${Math.max(0, Math.floor(oldest / 1_000))}`
-  for await (const commit of streamMentions(mirror, from, [...found.keys()], [age])) {
+  for await (const commit of streamMentions(run.mirror.path, from, [...found.keys()], [age])) {
     const number = readReference(commit)?.number
     const squash = number === undefined ? undefined : found.get(number)
     if (number !== undefined && squash !== undefined && canBeSquash(squash.tip, commit)) found.delete(number)

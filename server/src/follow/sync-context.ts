@@ -37,7 +37,7 @@ export interface SyncContext {
   maxPullBranches?: number
 }
 
-export interface SyncLimits {
+interface SyncLimits {
   /** Syncs that run at the same time. One organisation gets at most half of them. */
   concurrentSyncs: number
   /** Connected repositories per organisation. */

@@ -5,13 +5,15 @@ import type { Pull } from '../domain/history/pull.ts'
 import type { Lease } from '../domain/repositories/lease.ts'
 import { pathPattern } from '../domain/repositories/path-pattern.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
-import { webUrlOf } from '../domain/repositories/repository-url.ts'
+import { isLocalUrl, webUrlOf } from '../domain/repositories/repository-url.ts'
 import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
 import type { AddedCommits } from '../git/added-commits.ts'
 import type { LogOptions } from '../git/commit.ts'
+import { placeOf } from '../git/merge-message.ts'
 import type { Mirror } from '../git/mirror.ts'
 import type { PullRefs } from '../git/pull-refs.ts'
+import { readOriginUrl } from '../git/remote.ts'
 import type { IncomingDelivery } from './incoming-deliveries.ts'
 import type { SyncContext } from './sync-context.ts'
 
@@ -92,4 +94,19 @@ export function keyOf({ commitSha, promptId }: Edit): string {
 
 function pullNumbersOf({ mergeReference, pull }: Edit): number[] {
   return [mergeReference, pull].filter((number) => number !== null)
+}
+
+/** The URLs under which messages may name the repository, as `placeOf` writes them. Reads them when they are first needed, and once. */
+export function lazyPlaces(repository: Pick<Repository, 'url' | 'webUrl'>): () => Promise<ReadonlySet<string>> {
+  let places: Promise<Set<string>> | null = null
+  return () => {
+    places ??= readPlaces(repository)
+    return places
+  }
+}
+
+async function readPlaces({ url, webUrl }: Pick<Repository, 'url' | 'webUrl'>): Promise<Set<string>> {
+  // A folder is a clone of the repository, whose messages have the URL of the forge.
+  const origin = isLocalUrl(url) ? await readOriginUrl(url) : null
+  return new Set([url, webUrl, origin].flatMap((each) => (each === null ? [] : placeOf(each))))
 }

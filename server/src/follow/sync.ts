@@ -1,5 +1,4 @@
-import { isDue } from '../domain/repositories/due-time.ts'
-import type { Lease } from '../domain/repositories/lease.ts'
+import { isDue, type Lease } from '../domain/repositories/lease.ts'
 import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
 import { cleanUpMirror, isDamagedMirror, removeMirror } from '../git/mirror.ts'
@@ -16,16 +15,15 @@ import {
   type Retry,
   takeDeliveries,
 } from './incoming-deliveries.ts'
+import { readUnreadPulls } from './landed-pulls.ts'
 import { locateCommits } from './locate-commits.ts'
 import { alignDefaultBranch } from './mainline.ts'
 import { maxPullsPerSync, readPulls } from './pulls.ts'
 import { type OnCommits, type RecordedCommits, recordCommits } from './record-commits.ts'
 import { recordFindings } from './record-findings.ts'
-import { lazyPlaces } from './repository-places.ts'
 import { findResumePoint } from './resume-point.ts'
 import { mirrorOf, type SyncContext } from './sync-context.ts'
-import { logOptions, type SyncRun } from './sync-run.ts'
-import { readUnreadPulls } from './unread-pulls.ts'
+import { lazyPlaces, logOptions, type SyncRun } from './sync-run.ts'
 
 const repositoryPollIntervalMs = 3_600_000
 const maxDeliveriesPerSync = 100

@@ -98,11 +98,11 @@ export function startWorker(context: SyncContext): Worker {
 }
 
 /** Syncs the repository once. Null if another process holds the lease. Rejects, and stores the error, if the sync fails. */
-export async function syncOnce(context: SyncContext, id: number, onCommits?: OnCommits): Promise<Synced | null> {
+export async function syncOnce(context: SyncContext, id: number): Promise<Synced | null> {
   const { store, clock } = context
   const now = clock()
   const lease = await store.repositories.lease(id, generateLeaseOwner(), now, leaseUntil(now))
-  return lease === null ? null : syncWithLease(context, lease, onCommits)
+  return lease === null ? null : syncWithLease(context, lease)
 }
 
 /** Like `syncOnce`, for a caller that already holds the lease. */

@@ -6,8 +6,7 @@ import type { Forge } from './forge.ts'
 import { forgeText, mention, numberAt, numberAtEnd } from './merge-reference.ts'
 import type { Fields } from './payload-fields.ts'
 import * as fields from './payload-fields.ts'
-import { firstPrintableHeader, sha256Header } from './webhook-headers.ts'
-import { isSignedWith } from './webhook-signature.ts'
+import { firstPrintableHeader, isSignedWith, sha256Header } from './webhook-signature.ts'
 
 /** Bitbucket Cloud. It omits the default branch and shortens a pull request's commit hashes to twelve digits. */
 export const bitbucket: Forge = {

@@ -27,7 +27,7 @@ export interface ListedComment {
 }
 
 /** A pull request to open. */
-export interface NewPull {
+interface NewPull {
   title: string
   text: string
   /** The branch of the same repository to merge, and the one to merge it into. */
@@ -52,7 +52,7 @@ export interface KnownIssue {
 }
 
 /** What to change about an issue. */
-export interface IssueChange {
+interface IssueChange {
   text: string
   /** Absent to leave it as it is. */
   isOpen?: boolean

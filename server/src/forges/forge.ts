@@ -1,5 +1,5 @@
 import type { Report } from '../domain/history/report.ts'
-import type { Headers, WebhookRequest } from '../domain/repositories/webhook-request.ts'
+import type { Headers, WebhookRequest } from '../domain/repositories/delivery.ts'
 import type { Instant } from '../domain/time.ts'
 import type { MergeReference, ReferencingCommit } from './merge-reference.ts'
 

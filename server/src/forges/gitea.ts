@@ -1,18 +1,18 @@
-import { randomBytes } from 'node:crypto'
 import type { Forge } from './forge.ts'
 import { isForm, jsonOf } from './form-body.ts'
+import { github } from './github.ts'
 import { readGithubPayload } from './github-payload.ts'
 import { forgeText, lastLineWith, mention, numberAfter, numberAt, numberInTitle } from './merge-reference.ts'
-import { firstPrintableHeader, header, sha256Header } from './webhook-headers.ts'
-import { isSignedWith } from './webhook-signature.ts'
+import { firstPrintableHeader, header, isSignedWith, sha256Header } from './webhook-signature.ts'
 
 const ownSignatureHeaders = ['x-forgejo-signature', 'x-gitea-signature']
 const eventHeaders = ['x-forgejo-event', 'x-gitea-event', 'x-github-event']
 const deliveryHeaders = ['x-forgejo-delivery', 'x-gitea-delivery', 'x-github-delivery']
 
+// Where it says nothing else, it is like GitHub.
 export const gitea: Forge = {
+  ...github,
   title: 'Gitea',
-  tokenUser: 'x-access-token',
 
   signatureHeaders: [...ownSignatureHeaders, 'x-hub-signature-256'],
 
@@ -33,22 +33,6 @@ export const gitea: Forge = {
 
   readBody(event, body, receivedAt) {
     return readGithubPayload(event, body, receivedAt, { alwaysHasClosedAt: false })
-  },
-
-  generateSecret() {
-    return randomBytes(32).toString('hex')
-  },
-
-  pullRef(number) {
-    return `refs/pull/${number}/head`
-  },
-
-  pullRefPattern: 'refs/pull/*/head',
-  keepsPullRefs: true,
-  namesPagesInMessages: false,
-
-  commitPath(sha) {
-    return `/commit/${sha}`
   },
 
   pullPath(number) {

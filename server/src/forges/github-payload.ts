@@ -1,6 +1,6 @@
 import { type DeploymentState, wholeShare } from '../domain/deployments/state.ts'
 import type { PullEventKind, PullReport } from '../domain/history/pull.ts'
-import type { DeploymentReport, LabelReport, PushReport, Report } from '../domain/history/report.ts'
+import type { DeploymentReport, LabelReport, Report } from '../domain/history/report.ts'
 import type { Instant } from '../domain/time.ts'
 import { shareOfLabels } from '../domain/trials/label.ts'
 import { jsonOf } from './form-body.ts'
@@ -10,7 +10,7 @@ import * as fields from './payload-fields.ts'
 // Gitea and Forgejo send GitHub's payload with a few different spellings. All spellings are accepted from all three,
 // because Forgejo also sends GitHub's headers and its deliveries do arrive at webhooks connected as GitHub.
 
-export interface Dialect {
+interface Dialect {
   /** Whether a closed pull request always has `closed_at`. */
   alwaysHasClosedAt: boolean
 }
@@ -32,7 +32,7 @@ export function readGithubPayload(event: string, body: string, receivedAt: Insta
 }
 
 function eventsOf(event: string, delivery: Fields, receivedAt: Instant, dialect: Dialect): Report['events'] {
-  if (event === 'push') return pushOf(delivery)
+  if (event === 'push') return fields.pushOf(delivery, 'pusher.login', 'pusher.username', 'pusher.name')
   if (event === 'pull_request') return [...pullOf(delivery, receivedAt, dialect), ...labelsOf(delivery, receivedAt)]
   if (event === 'deployment_status') return deploymentOf(delivery, receivedAt)
   return []
@@ -64,22 +64,6 @@ function deploymentOf(delivery: Fields, receivedAt: Instant): DeploymentReport[]
         at: fields.optionalTime(delivery, 'deployment_status.created_at') ?? receivedAt,
         forgeDeploymentId: id === null ? null : String(id),
       },
-    },
-  ]
-}
-
-const branchPrefix = 'refs/heads/'
-
-function pushOf(delivery: Fields): PushReport[] {
-  const ref = fields.refName(delivery, 'ref')
-  if (!ref.startsWith(branchPrefix)) return []
-  return [
-    {
-      type: 'push',
-      branch: ref.slice(branchPrefix.length),
-      before: fields.optionalCommit(delivery, 'before'),
-      after: fields.optionalCommit(delivery, 'after'),
-      pusher: fields.firstLine(delivery, 'pusher.login', 'pusher.username', 'pusher.name'),
     },
   ]
 }

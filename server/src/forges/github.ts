@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Forge } from './forge.ts'
 import { readGithubPayload } from './github-payload.ts'
 import { forgeText, mention, numberAt, numberInTitle } from './merge-reference.ts'
-import { firstPrintableHeader, sha256Header } from './webhook-headers.ts'
-import { isSignedWith } from './webhook-signature.ts'
+import { firstPrintableHeader, isSignedWith, sha256Header } from './webhook-signature.ts'
 
 export const github: Forge = {
   title: 'GitHub',

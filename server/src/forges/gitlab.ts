@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { type DeploymentState, wholeShare } from '../domain/deployments/state.ts'
 import type { PullEventKind, PullReport } from '../domain/history/pull.ts'
-import type { DeploymentReport, LabelReport, PushReport, Report } from '../domain/history/report.ts'
-import type { WebhookRequest } from '../domain/repositories/webhook-request.ts'
+import type { DeploymentReport, LabelReport, Report } from '../domain/history/report.ts'
+import type { WebhookRequest } from '../domain/repositories/delivery.ts'
 import type { Instant } from '../domain/time.ts'
 import { shareOfLabels } from '../domain/trials/label.ts'
 import type { Forge } from './forge.ts'
 import { forgeText, lastLineWith, mention, numberAfter, numberAtEnd } from './merge-reference.ts'
 import type { Fields } from './payload-fields.ts'
 import * as fields from './payload-fields.ts'
-import { firstPrintableHeader, header } from './webhook-headers.ts'
-import { isKnownToken, isSignedWith } from './webhook-signature.ts'
+import { firstPrintableHeader, header, isKnownToken, isSignedWith } from './webhook-signature.ts'
 
 const maxPathLength = 1_000
 
@@ -122,7 +121,7 @@ function isStandardSigned({ headers, body }: WebhookRequest, keys: Buffer[], now
 }
 
 function eventsOf(event: string, delivery: Fields, receivedAt: Instant): Report['events'] {
-  if (event === 'Push Hook') return pushOf(delivery)
+  if (event === 'Push Hook') return fields.pushOf(delivery, 'user_username', 'user_name')
   if (event === 'Merge Request Hook') return [...pullOf(delivery, receivedAt), ...labelsOf(delivery, receivedAt)]
   if (event === 'Deployment Hook') return deploymentOf(delivery, receivedAt)
   return []
@@ -163,22 +162,6 @@ function deployedCommit(delivery: Fields): string {
   const short = fields.commit(delivery, 'short_sha')
   const full = /\/([0-9a-f]{40}|[0-9a-f]{64})$/.exec(fields.optionalText(delivery, 'commit_url') ?? '')?.[1]
   return full?.startsWith(short) ? full : short
-}
-
-const branchPrefix = 'refs/heads/'
-
-function pushOf(delivery: Fields): PushReport[] {
-  const ref = fields.refName(delivery, 'ref')
-  if (!ref.startsWith(branchPrefix)) return []
-  return [
-    {
-      type: 'push',
-      branch: ref.slice(branchPrefix.length),
-      before: fields.optionalCommit(delivery, 'before'),
-      after: fields.optionalCommit(delivery, 'after'),
-      pusher: fields.firstLine(delivery, 'user_username', 'user_name'),
-    },
-  ]
 }
 
 function pullOf(delivery: Fields, receivedAt: Instant): PullReport[] {

@@ -1,5 +1,5 @@
 /** The URL of a pull request's page in a message, which names the repository as well. */
-export interface PageReference {
+interface PageReference {
   number: number
   /** The repository's URL, as the message has it. */
   repositoryUrl: string

@@ -1,4 +1,5 @@
 import type { PullEvent, PullEventKind } from '../domain/history/pull.ts'
+import type { PushReport } from '../domain/history/report.ts'
 import type { ReportedRepository } from '../domain/repositories/reported-repository.ts'
 import type { Instant } from '../domain/time.ts'
 
@@ -110,6 +111,23 @@ export function objects(fields: Fields, path: string): Fields[] {
   const value = valueAt(fields, path)
   if (!Array.isArray(value) || !value.every(isFields)) throw new Error(`${path} must be an array of objects`)
   return value
+}
+
+const branchPrefix = 'refs/heads/'
+
+/** A push to a branch, as most forges report it; nothing for one to a tag. */
+export function pushOf(fields: Fields, ...pusherPaths: string[]): PushReport[] {
+  const ref = refName(fields, 'ref')
+  if (!ref.startsWith(branchPrefix)) return []
+  return [
+    {
+      type: 'push',
+      branch: ref.slice(branchPrefix.length),
+      before: optionalCommit(fields, 'before'),
+      after: optionalCommit(fields, 'after'),
+      pusher: firstLine(fields, ...pusherPaths),
+    },
+  ]
 }
 
 /** A commit hash in lower case, as git prints it. */

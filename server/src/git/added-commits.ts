@@ -1,7 +1,7 @@
 import type { Arrivals } from './arrivals.ts'
 import type { Commit } from './commit.ts'
 import { streamMessages } from './log.ts'
-import { revisions } from './log-range.ts'
+import { revisions } from './rev-list.ts'
 import { GitError } from './run.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { revisions } from './log-range.ts'
+import { revisions } from './rev-list.ts'
 import { gitOutput } from './run.ts'
 
 /** When commits became part of the default branch. Positions count its own commits, the newest first. */

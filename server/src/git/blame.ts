@@ -2,7 +2,7 @@ import { decode } from './bytes.ts'
 import { gitOutput } from './run.ts'
 
 /** Lines of a file that one commit changed last. Lines count from 1, and `end` is the last of them. */
-export interface BlamedLines {
+interface BlamedLines {
   start: number
   end: number
   commit: string

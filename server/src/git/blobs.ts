@@ -2,7 +2,7 @@ import { decode } from './bytes.ts'
 import { git, gitOutput } from './run.ts'
 
 /** A blob whose text is null is missing from the mirror if its size is null too, and otherwise exceeds the limit. */
-export interface BlobText {
+interface BlobText {
   blob: string
   size: number | null
   text: string | null

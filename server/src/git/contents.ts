@@ -72,3 +72,25 @@ function label(side: string, path: string, blob: string | null): string {
   // Like git, quote a name that could break the line.
   return /[\p{Cc}"\\]/u.test(name) ? JSON.stringify(name) : name
 }
+
+const maxRecordBytes = 4_200
+
+/** What `git ls-tree` lists. */
+export async function* listTree(mirror: string, args: string[]) {
+  for await (const record of splitAtNul(gitOutput(['ls-tree', '-z', ...args], { mirror }), maxRecordBytes)) {
+    const text = decodePath(record)
+    const tab = text.indexOf('\t')
+    const [mode = '', type, blob = ''] = text.slice(0, tab).split(' ')
+    yield { mode, type, blob, path: text.slice(tab + 1) }
+  }
+}
+
+/** The blobs at these paths of a commit. Paths without a file are absent. */
+export async function listBlobs(mirror: string, commit: string, paths: string[]): Promise<Map<string, string>> {
+  const wanted = new Set(paths)
+  const blobs = new Map<string, string>()
+  for await (const { type, blob, path } of listTree(mirror, ['-r', commit])) {
+    if (type === 'blob' && wanted.has(path)) blobs.set(path, blob)
+  }
+  return blobs
+}

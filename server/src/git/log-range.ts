@@ -1,7 +1,7 @@
 import { decode } from './bytes.ts'
 import type { Commit, LogOptions } from './commit.ts'
-import { listHashes } from './hash-groups.ts'
 import { readDiff, readHeader, readListed, readTree } from './log.ts'
+import { listHashes, revisions } from './rev-list.ts'
 import { GitLimitError, git, withinLimit } from './run.ts'
 
 // As many as one git process reads. It holds their messages in memory until it ends.
@@ -79,8 +79,4 @@ async function readDates(mirror: string, sha: string): Promise<Commit> {
   const unknown = { name: '', email: '' }
   const people = { author: unknown, committer: unknown, committedAt: at, authoredAt: at }
   return { sha, parents, ...people, message: '', files: [], tooLarge: true }
-}
-
-export function revisions(from: string | null, to: string): string[] {
-  return from === null ? [to] : [to, `^${from}`]
 }

@@ -1,7 +1,8 @@
 import { decode, splitAtNul } from './bytes.ts'
 import type { Changes, Commit, LogOptions } from './commit.ts'
 import { changesOf, parseCommits, parseHeaders } from './log-output.ts'
-import { GitLimitError, git, gitOutput, originalParents } from './run.ts'
+import { revList } from './rev-list.ts'
+import { GitError, GitLimitError, git, gitOutput, originalParents } from './run.ts'
 
 // No message, name or path can contain NUL, so untrusted text cannot forge a separator.
 const header = '%H%x00%P%x00%an%x00%ae%x00%cn%x00%ce%x00%ct%x00%at%x00'
@@ -115,8 +116,7 @@ export async function readTree(mirror: string, commit: string): Promise<string> 
 }
 
 export async function isAncestor(mirror: string, ancestor: string, commit: string): Promise<boolean> {
-  const found = await git(['rev-list', '-n', '1', ancestor, `^${commit}`, '--'], { mirror })
-  return found.length === 0
+  return (await revList(mirror, ['-n', '1', ancestor, `^${commit}`])).length === 0
 }
 
 /** The common ancestor of two commits; null if they have none. */
@@ -126,6 +126,16 @@ export async function mergeBase(mirror: string, a: string, b: string): Promise<s
   } catch (error) {
     if (error instanceof GitLimitError) throw error
     return null
+  }
+}
+
+/** The same, but throws if git fails. */
+export async function commonAncestor(mirror: string, a: string, b: string): Promise<string | null> {
+  try {
+    return decode(await git(['merge-base', a, b], { mirror })).trim()
+  } catch (error) {
+    if (error instanceof GitError && error.exitCode === 1) return null
+    throw error
   }
 }
 

@@ -1,17 +1,17 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AddedCommits } from './added-commits.ts'
-import { decode } from './bytes.ts'
 import type { Commit, LogOptions } from './commit.ts'
 import { type CrossingJudge, createCrossingJudge, type MainlineRules } from './crossing.ts'
 import { isAncestor, streamMessages } from './log.ts'
 import { readFirstParents, readGroup } from './log-range.ts'
 import { resolveCommit } from './mirror.ts'
 import { listRefs } from './refs.ts'
-import { git, mainlineRefs, withinLimit } from './run.ts'
+import { revList } from './rev-list.ts'
+import { mainlineRefs, withinLimit } from './run.ts'
 import { type SwappedMerge, swapParents } from './swapped-parents.ts'
 
-export interface Range {
+interface Range {
   /** The last commit that was read before; null to read from the root. */
   from: string | null
   to: string
@@ -154,8 +154,7 @@ async function newestAncestor(mirror: string, tip: string, commits: (string | nu
 
 /** The commit, and its descendants up to `to`. */
 async function descendants(mirror: string, commit: string, to: string): Promise<Set<string>> {
-  const shas = decode(await git(['rev-list', '--ancestry-path', to, `^${commit}`, '--'], { mirror }))
-  return new Set([commit, ...shas.split('\n')])
+  return new Set([commit, ...(await revList(mirror, ['--ancestry-path', to, `^${commit}`]))])
 }
 
 export async function readReplaced(mirror: string): Promise<Set<string>> {

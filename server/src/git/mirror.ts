@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { decode } from './bytes.ts'
-import { withoutFiles } from './filtered-fetch.ts'
 import { objectBytes } from './object-bytes.ts'
 import { readRef } from './refs.ts'
 import { folderArguments, type Remote, withRemoteAccess } from './remote-access.ts'
+import { revList } from './rev-list.ts'
 import { GitError, GitLimitError, git, originalParents } from './run.ts'
 
 /** A bare copy of the remote's default branch and of reported pull requests. It can be deleted at any time. */
@@ -135,21 +135,6 @@ export async function resolveCommit(mirror: string, name: string): Promise<strin
   }
 }
 
-/** The commits that `tip` contains and `from` does not, newest first: at most `limit`. */
-export async function newestShas(mirror: string, tip: string, from: string | null, limit: number): Promise<string[]> {
-  const revisions = from === null ? [tip] : [tip, `^${from}`]
-  return decode(await git(['rev-list', '-n', String(limit), ...revisions, '--'], { mirror }))
-    .split('\n')
-    .filter(Boolean)
-}
-
-/** The first parents from `tip` back to `from`, which is not included, newest first. */
-export async function firstParentsSince(mirror: string, from: string, tip: string): Promise<string[]> {
-  return decode(await git(['rev-list', '--first-parent', tip, `^${from}`, '--'], { mirror }))
-    .split('\n')
-    .filter(Boolean)
-}
-
 /** Combines the packs and refs of many small fetches and removes leftovers of interrupted ones. */
 export async function cleanUpMirror({ path }: Mirror): Promise<void> {
   const files = await removeLeftovers(path, abandonedAfterMs)
@@ -160,11 +145,6 @@ export async function cleanUpMirror({ path }: Mirror): Promise<void> {
   // so that a fetch may run at the same time.
   await git([...lowMemory, 'repack', '--geometric=2', '-d', '-l', '-n', '--quiet'], options)
   await git(['commit-graph', 'write', '--reachable'], { ...options, env: originalParents })
-}
-
-/** The commit and all its ancestors. */
-export async function readAncestors(mirror: string, tip: string): Promise<Set<string>> {
-  return new Set(decode(await git(['rev-list', tip, '--'], { mirror })).split('\n'))
 }
 
 /** Adds a ref of our own, so that the commit stays readable when no branch contains it any more. */
@@ -180,8 +160,8 @@ export async function readShallowBoundary(mirror: string): Promise<Set<string>> 
 
 /** The date of the oldest first parent that the mirror has. */
 export async function readStart(mirror: string, tip: string): Promise<number | null> {
-  const args = ['rev-list', '--first-parent', '--max-parents=0', '--timestamp', tip, '--']
-  const seconds = Number(decode(await git(args, { mirror })).split(' ')[0])
+  const [oldest = ''] = await revList(mirror, ['--first-parent', '--max-parents=0', '--timestamp', tip])
+  const seconds = Number(oldest.split(' ')[0])
   return seconds > 0 ? seconds * 1_000 : null
 }
 
@@ -242,12 +222,8 @@ async function fetchNow(
   const { path, remote } = mirror
   const isClone = (await packsOf(path)).length === 0
   const timeoutMs = limitMs ?? (isClone ? cloneTimeoutMs : fetchTimeoutMs)
-  const tooLarge = new AbortController()
-  const sizeCheck = setInterval(() => {
-    if (isTooLarge(mirror)) tooLarge.abort()
-  }, sizeCheckIntervalMs)
-  try {
-    await withRemoteAccess(remote, 'fetch', ({ url, folder, env }) => {
+  await withinSize(mirror, tooLargeError, abandonedAfterMs, (signal) =>
+    withRemoteAccess(remote, 'fetch', ({ url, folder, env }) => {
       const command = [...(isClone ? patience : []), ...fetchCommand, ...folderArguments(folder), ...filter]
       const fetch = () =>
         git([...command, '--end-of-options', url, ...refspecs], {
@@ -256,7 +232,7 @@ async function fetchNow(
           // Otherwise git would not use the commit graph below.
           env: { ...env, ...originalParents },
           timeoutMs,
-          signal: tooLarge.signal,
+          signal,
         })
       return fetch().catch(async (error) => {
         if (!needsTooMuchMemory(error)) throw error
@@ -264,16 +240,34 @@ async function fetchNow(
         await git(['commit-graph', 'write', '--reachable'], { mirror: path, env: originalParents })
         return fetch()
       })
-    })
+    }),
+  )
+  // A fast fetch can finish between two checks.
+  if (isTooLarge(mirror)) throw tooLargeError(mirror)
+}
+
+/**
+ * Stops a fetch into the repository when that gets too large. Removes what a fetch leaves that fails, if it is this old: a process that
+ * was killed may have left files too, whose locks would stop the next fetch, and another one may be at work.
+ */
+export async function withinSize<T>(
+  mirror: Mirror,
+  tooLargeError: (mirror: Mirror) => GitError,
+  leftoverAgeMs: number,
+  fetch: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const tooLarge = new AbortController()
+  const sizeCheck = setInterval(() => {
+    if (isTooLarge(mirror)) tooLarge.abort()
+  }, sizeCheckIntervalMs)
+  try {
+    return await fetch(tooLarge.signal)
   } catch (error) {
-    await removeLeftovers(path, tooLarge.signal.aborted ? 0 : abandonedAfterMs)
-    if (tooLarge.signal.aborted) throw tooLargeError(mirror)
-    throw error
+    await removeLeftovers(mirror.path, tooLarge.signal.aborted ? 0 : leftoverAgeMs)
+    throw tooLarge.signal.aborted ? tooLargeError(mirror) : error
   } finally {
     clearInterval(sizeCheck)
   }
-  // A fast fetch can finish between two checks.
-  if (isTooLarge(mirror)) throw tooLargeError(mirror)
 }
 
 async function packsOf(mirror: string): Promise<string[]> {
@@ -310,4 +304,21 @@ async function removeLeftovers(mirror: string, minAgeMs: number): Promise<string
     if (Date.now() - mtimeMs >= minAgeMs) await rm(path, { recursive: true, force: true })
   }
   return files
+}
+
+// What git prints if the server ends without a response to the request.
+const noResponse = /expected '(packfile|acknowledgments|shallow-info)'/
+
+/**
+ * Fetches commits without their files, where the server supports that. Gitea 1.16 announces that it does, and fails when it is asked
+ * to: then the files are fetched too.
+ */
+export async function withoutFiles(fetch: (filter: string[]) => Promise<unknown>): Promise<void> {
+  try {
+    await fetch(['--filter=tree:0'])
+  } catch (error) {
+    if (!(error instanceof GitError) || !noResponse.test(error.gitOutput)) throw error
+    // git has noted the filter as that of the remote.
+    await fetch(['--no-filter'])
+  }
 }

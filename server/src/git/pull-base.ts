@@ -1,7 +1,6 @@
-import { decode } from './bytes.ts'
 import { mergeBase } from './log.ts'
 import { resolveCommit } from './mirror.ts'
-import { git } from './run.ts'
+import { revList } from './rev-list.ts'
 
 export interface PullBaseQuery {
   head: string
@@ -60,7 +59,7 @@ async function closestBase(mirror: string, head: string, commits: string[]): Pro
     const base = known === null ? null : await mergeBase(mirror, known, head)
     // A commit that contains the head does not show where the head began.
     if (base === null || base === head) continue
-    const distance = Number(decode(await git(['rev-list', '--count', head, `^${base}`, '--'], { mirror })))
+    const [distance = 0] = (await revList(mirror, ['--count', head, `^${base}`])).map(Number)
     if (closest === null || distance < closest.distance) closest = { base, distance }
   }
   return closest?.base ?? null
@@ -69,10 +68,4 @@ async function closestBase(mirror: string, head: string, commits: string[]): Pro
 async function ancestor(mirror: string, head: string, distance: number): Promise<string | null> {
   const [base] = await revList(mirror, ['--first-parent', '--skip', String(distance), '-n', '1', head])
   return base ?? null
-}
-
-async function revList(mirror: string, args: string[]): Promise<string[]> {
-  return decode(await git(['rev-list', ...args, '--'], { mirror }))
-    .split('\n')
-    .filter(Boolean)
 }

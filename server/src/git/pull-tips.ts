@@ -1,9 +1,8 @@
-import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Commit } from './commit.ts'
-import { withoutFiles } from './filtered-fetch.ts'
 import { streamCommits, streamListed } from './log.ts'
-import { borrowObjects, ensureMirror, isTooLarge, type Mirror } from './mirror.ts'
+import { borrowObjects, ensureMirror, isTooLarge, type Mirror, withinSize, withoutFiles } from './mirror.ts'
 import { objectBytes } from './object-bytes.ts'
 import { listRefs } from './refs.ts'
 import { folderArguments, type RemoteAccess, withRemoteAccess } from './remote-access.ts'
@@ -191,29 +190,23 @@ export async function keptCommits(mirror: string): Promise<string[]> {
 async function fetchAlone(target: Mirror, shas: string[], depth: number | null): Promise<void> {
   if (isTooLarge(target)) throw tooManyBytes()
   const settings = await readFile(join(target.path, 'config'))
-  const tooLarge = new AbortController()
-  const sizeCheck = setInterval(() => {
-    if (isTooLarge(target)) tooLarge.abort()
-  }, 500)
   try {
-    await withRemoteAccess(target.remote, 'fetch', (access) =>
-      withoutFiles((filter) =>
-        git([...fetchCommand(access, depth), ...filter, '--stdin', 'origin'], {
-          mirror: target.path,
-          folder: access.folder,
-          env: access.env,
-          input: `${shas.join('\n')}\n`,
-          timeoutMs: fetchTimeoutMs,
-          signal: tooLarge.signal,
-        }),
+    // No other process uses the target.
+    await withinSize(target, tooManyBytes, 0, (signal) =>
+      withRemoteAccess(target.remote, 'fetch', (access) =>
+        withoutFiles((filter) =>
+          git([...fetchCommand(access, depth), ...filter, '--stdin', 'origin'], {
+            mirror: target.path,
+            folder: access.folder,
+            env: access.env,
+            input: `${shas.join('\n')}\n`,
+            timeoutMs: fetchTimeoutMs,
+            signal,
+          }),
+        ),
       ),
     )
-  } catch (error) {
-    await removeUnfinished(target.path)
-    if (tooLarge.signal.aborted) throw tooManyBytes()
-    throw error
   } finally {
-    clearInterval(sizeCheck)
     // git has noted that the remote has the missing files. It would then start a fetch of its own for each of them.
     await writeFile(join(target.path, 'config'), settings)
     // The boundary would be sent to the server with each fetch, and git would hide the parents of every tip.
@@ -223,14 +216,6 @@ async function fetchAlone(target: Mirror, shas: string[], depth: number | null):
 
 function tooManyBytes(): GitLimitError {
   return new GitLimitError('fetch', `the heads of pull requests exceed ${maxTipBytes} bytes`)
-}
-
-/** Removes what a killed git left: its locks would stop the next fetch, and its files would count. */
-async function removeUnfinished(path: string): Promise<void> {
-  for (const folder of [path, join(path, 'objects'), join(path, 'objects', 'pack')]) {
-    const files = (await readdir(folder)).filter((file) => file.endsWith('.lock') || file.startsWith('tmp_'))
-    for (const file of files) await rm(join(folder, file), { recursive: true, force: true })
-  }
 }
 
 function fetchCommand({ url, folder }: RemoteAccess, depth: number | null): string[] {

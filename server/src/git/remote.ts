@@ -77,3 +77,14 @@ async function runListRemote(
   const args = ['ls-remote', '--quiet', ...options, '--end-of-options', url, pattern]
   return decode(await git(args, { env, timeoutMs, maxBytes: limit, listsRefs: true }))
 }
+
+/** The URL that a clone in a folder was cloned from; null if it has none or cannot be read. */
+export async function readOriginUrl(folder: string): Promise<string | null> {
+  const path = folder.replace(/^file:\/\//, '')
+  try {
+    return decode(await git(['-C', path, 'config', '--get', 'remote.origin.url'])).trim() || null
+  } catch (error) {
+    if (error instanceof GitError) return null
+    throw error
+  }
+}

@@ -7,7 +7,7 @@ import { memoryOf } from './memory.ts'
 import { packBytes } from './object-bytes.ts'
 import { machineSshCommand } from './ssh.ts'
 
-export interface GitOptions {
+interface GitOptions {
   /** The repository to run in; git runs in none without it. */
   mirror?: string
   /** The repository in a folder that it fetches from: git also does the server's part, and needs the memory for it. */

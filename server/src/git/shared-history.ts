@@ -1,9 +1,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { decode } from './bytes.ts'
+import { commonAncestor } from './log.ts'
 import { borrowObjects, ensureMirror, fetchCommits, type Mirror, mirrorExists, resolveCommit } from './mirror.ts'
 import { readRemoteHead } from './remote.ts'
-import { GitError, GitLimitError, git } from './run.ts'
 
 /** How long fetching the commits of another URL may take. */
 const fetchTimeoutMs = 120_000
@@ -35,11 +34,5 @@ export async function sharesHistory(candidate: Mirror, knownMirror: string, tip:
 
 async function hasCommonCommit(mirror: string, one: string, other: string): Promise<boolean> {
   if ((await resolveCommit(mirror, one)) === null || (await resolveCommit(mirror, other)) === null) return false
-  try {
-    return decode(await git(['merge-base', one, other], { mirror })).trim() !== ''
-  } catch (error) {
-    // Without a common commit, git fails and prints nothing.
-    if (error instanceof GitError && !(error instanceof GitLimitError) && error.gitOutput === '') return false
-    throw error
-  }
+  return (await commonAncestor(mirror, one, other)) !== null
 }

@@ -18,7 +18,7 @@ export interface Side {
   merges: string[]
 }
 
-export interface SidesQuery {
+interface SidesQuery {
   landingKind(commit: MergeText): LandingKind
   /** Whether the forge made the commit, according to its message or its committer. */
   isForgeMade(commit: MergeText): boolean

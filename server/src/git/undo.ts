@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decode, decodePath, splitAtNul } from './bytes.ts'
+import { listTree } from './contents.ts'
 import { GitError, git, gitOutput, originalParents } from './run.ts'
 
 /** How a file was before and after a change. A null blob stands for a file that does not exist. */
@@ -23,7 +24,7 @@ interface WrittenFile {
   blob: string | null
 }
 
-export interface UndoneTree {
+interface UndoneTree {
   /** Null if the commit has everything undone already. */
   tree: string | null
   /** Files whose later changes overlap with what is to be undone. */
@@ -150,12 +151,8 @@ async function entriesAt(
   const perProcess = 200
   for (let start = 0; start < wanted.length; start += perProcess) {
     // Paths, not patterns, unlike with most other commands.
-    const args = ['ls-tree', '-z', '--full-tree', commit, '--', ...wanted.slice(start, start + perProcess)]
-    for await (const record of splitAtNul(gitOutput(args, { mirror }), maxRecordBytes)) {
-      const text = decodePath(record)
-      const [mode = '', , blob = ''] = text.slice(0, text.indexOf('\t')).split(' ')
-      entries.set(text.slice(text.indexOf('\t') + 1), { mode, blob })
-    }
+    const args = ['--full-tree', commit, '--', ...wanted.slice(start, start + perProcess)]
+    for await (const { mode, blob, path } of listTree(mirror, args)) entries.set(path, { mode, blob })
   }
   return entries
 }
@@ -179,7 +176,7 @@ async function writeTree(mirror: string, commit: string, files: WrittenFile[]): 
   }
 }
 
-export interface NewCommit {
+interface NewCommit {
   tree: string
   parent: string
   message: string

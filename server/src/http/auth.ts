@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { crossOriginMessage } from '../../../contract/schema.ts'
 import { type Access, hashSecret, isActive, isWellFormedSecret } from '../domain/access/api-key.ts'
-import { hashToken } from '../domain/access/session.ts'
-import { hashShareToken, isShareToken } from '../domain/access/share.ts'
+import { isShareToken } from '../domain/access/share.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { Store } from '../domain/store.ts'
 import type { Instant } from '../domain/time.ts'
@@ -28,7 +27,7 @@ export async function findAccess({ keys }: Pick<Store, 'keys'>, secret: string):
 
 /** Resolves the token of a share link. */
 async function authenticateShare(store: Store, token: string, now: Instant): Promise<Access> {
-  const access = await store.shares.findAccess(hashShareToken(token))
+  const access = await store.shares.findAccess(hashSecret(token))
   if (access === null) throw unauthorized()
   if (!isActive(access, now)) throw endedShare(access.revokedAt === null ? 'expired' : 'revoked')
   return access
@@ -67,7 +66,7 @@ export async function authenticateSession(
   now: Instant,
 ): Promise<Access> {
   const token = sessionTokenIn(headers.cookie, publicUrl)
-  const access = token === null ? null : await store.sessions.findAccess(hashToken(token))
+  const access = token === null ? null : await store.sessions.findAccess(hashSecret(token))
   if (access === null) throw unauthorized()
   if (!isActive(access, now)) {
     if (access.revokedAt === null) throw endedSession('expired')

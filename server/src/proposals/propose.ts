@@ -15,7 +15,7 @@ import {
   type Proposer,
 } from '../domain/proposals/proposal.ts'
 import type { ListedRegression } from '../domain/regressions/regression.ts'
-import { proposalScopes } from '../domain/repositories/report-token.ts'
+import { tokenScopes } from '../domain/repositories/report-token.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { RepositoryService, UndoResult } from '../domain/repositories/repository-service.ts'
 import type { Store } from '../domain/store.ts'
@@ -121,7 +121,7 @@ async function checkTrial({ store }: ProposalContext, { prompt, entry }: Case): 
 }
 
 function openForgeOf(context: ProposalContext, repository: Repository): OpenForge | { error: string } {
-  return openForge(context, repository, { needs: 'A proposal needs', scopes: proposalScopes(repository.forge) })
+  return openForge(context, repository, { needs: 'A proposal needs', scopes: tokenScopes.proposals[repository.forge] })
 }
 
 async function withoutToken(
@@ -249,7 +249,7 @@ async function push(
   evidence: Evidence,
   proposal: ClaimedProposal,
 ): Promise<void> {
-  const { prompt, entry, repository } = about
+  const { prompt, entry } = about
   const { branch, mode, files, createdAt } = proposal
   const result = await context.repositories.pushUndo({
     entry,
@@ -262,7 +262,7 @@ async function push(
     at: createdAt,
   })
   if (result.kind === 'pushed' || result.kind === 'exists') return
-  throw await pushProblem(context, about, proposal, result, repository)
+  throw await pushProblem(context, about, proposal, result)
 }
 
 async function pushProblem(
@@ -270,10 +270,10 @@ async function pushProblem(
   about: Case,
   proposal: ClaimedProposal,
   result: Exclude<UndoResult, { kind: 'pushed' } | { kind: 'exists' }>,
-  { forge }: Repository,
 ): Promise<ProposalError> {
+  const { forge } = about.repository
   const commands = () => commandsFor(context, about, proposal, proposal.branch)
-  const scopes = proposalScopes(forge)
+  const scopes = tokenScopes.proposals[forge]
   switch (result.kind) {
     case 'overlap': {
       const paths = result.paths.slice(0, 5).map((path) => line(path, 200))

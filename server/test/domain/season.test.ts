@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { seededRandom } from '../../../testing/random.ts'
 import { blockSizes, cutBlocks } from '../../src/domain/impact/model/blocks.ts'
 import { seasonOf } from '../../src/domain/impact/model/season.ts'
-import type { HourlySums } from '../../src/domain/signals/hourly-sums.ts'
+import type { HourlySums } from '../../src/domain/signals/tally.ts'
 import { day, hour } from '../../src/domain/time.ts'
 
 const monday = Date.UTC(2026, 0, 5)

@@ -9,9 +9,8 @@ import { eventually } from '../../../testing/eventually.ts'
 import { startServe } from '../../../testing/processes.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { openTestStore, useService } from '../../../testing/service.ts'
-import { generateSecret } from '../../src/domain/access/api-key.ts'
+import { generateSecret, hashSecret } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { hashToken } from '../../src/domain/access/session.ts'
 import { cookieOf, sameOrigin, sessionRequests, tokenOf } from './session-requests.ts'
 
 const hour = 3_600_000
@@ -212,11 +211,11 @@ onOneEngine('Sessions', (engine) => {
     }
     const first = await signIn(await service.key(organisation, 'standard', service.now + hour))
     const second = await signIn(key)
-    const hashes = [first, second].map((cookie) => hashToken(tokenOf(cookie)))
+    const hashes = [first, second].map((cookie) => hashSecret(tokenOf(cookie)))
     assert.deepEqual((await storedHashes()).sort(), hashes.toSorted())
     await at(service.now + hour, async () => {
       const third = await signIn(key)
-      assert.deepEqual((await storedHashes()).sort(), [hashes[1], hashToken(tokenOf(third))].sort())
+      assert.deepEqual((await storedHashes()).sort(), [hashes[1], hashSecret(tokenOf(third))].sort())
     })
   })
 
@@ -229,7 +228,7 @@ onOneEngine('Sessions', (engine) => {
     const rows = JSON.stringify(
       await queryRows(service.url, `select * from sessions where organisation_id = ${tenant.organisation.id}`),
     )
-    assert.ok(rows.includes(hashToken(token)))
+    assert.ok(rows.includes(hashSecret(token)))
     assert.ok(service.log.some((line) => line.includes('"/api/v1/session"')))
     for (const secret of [token, tenant.key]) {
       assert.ok(!rows.includes(secret))
@@ -240,7 +239,7 @@ onOneEngine('Sessions', (engine) => {
   test('sessions start and end in every process on the same database', async (t) => {
     const tenant = await service.tenant()
     const [signedOut, active] = [await signIn(tenant.key), await signIn(tenant.key)]
-    const hashes = [signedOut, active].map((cookie) => hashToken(tokenOf(cookie))) as [string, string]
+    const hashes = [signedOut, active].map((cookie) => hashSecret(tokenOf(cookie))) as [string, string]
     const other = await openTestStore(service.url, () => service.now)
     t.after(() => other.close())
     for (const hash of hashes) assert.notEqual(await other.sessions.findAccess(hash), null)

@@ -7,7 +7,6 @@ import { queryRows } from '../../../testing/rows.ts'
 import { openTestStore } from '../../../testing/service.ts'
 import { generateSecret, hashSecret, newApiKey } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { hashToken } from '../../src/domain/access/session.ts'
 import { createMigrationTable, readMigrations } from '../../src/store/migrations.ts'
 
 onEachEngine(
@@ -23,7 +22,7 @@ onEachEngine(
           (name) => `insert into api_keys (organisation_id, name, role, hash, hint, created_at, revoked_at)
           values (1, '${name}', 'admin', '${hashSecret(name === 'ci' ? secret : name)}', 'abcd', 1, ${name === 'ci' ? null : 1})`,
         ),
-        `insert into sessions values ('${hashToken('token')}', 1, 2, 1, 9000)`,
+        `insert into sessions values ('${hashSecret('token')}', 1, 2, 1, 9000)`,
         `insert into audit (organisation_id, at, key_id, key_name, action, subject_id, subject_name, details)
         values (1, 5, 2, 'ci', 'key.revoked', '1', 'revoked', null)`,
         // IDs that were assigned and are no longer in use.
@@ -34,7 +33,7 @@ onEachEngine(
       const store = await openTestStore(url, () => 1_000)
       const access = await store.keys.findAccess(hashSecret(secret))
       assert.deepEqual([access?.keyId, access?.role, access?.prompts], [2, 'admin', null])
-      assert.equal((await store.sessions.findAccess(hashToken('token')))?.keyId, 2)
+      assert.equal((await store.sessions.findAccess(hashSecret('token')))?.keyId, 2)
       const { entries, brokenAt, unchained } = await store.audit.verify(1)
       assert.deepEqual([entries, brokenAt, unchained], [2, null, 0])
       const terms = {

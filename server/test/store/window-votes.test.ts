@@ -14,8 +14,7 @@ import {
   votesOf,
 } from '../../src/domain/impact/reading/window-votes.ts'
 import { removeOldSignals } from '../../src/domain/signals/retention.ts'
-import type { NewSignal } from '../../src/domain/signals/signal.ts'
-import type { VoteWindow } from '../../src/domain/signals/vote-window.ts'
+import type { NewSignal, VoteWindow } from '../../src/domain/signals/signal.ts'
 import type { VoteRead, VoteStore } from '../../src/domain/signals/votes.ts'
 import { day, hour } from '../../src/domain/time.ts'
 import { votesQuery } from '../../src/store/sql/votes.ts'

@@ -52,34 +52,21 @@ export interface ApiKey {
   lastUsedAt: Instant | null
 }
 
-export interface NewApiKey {
-  organisationId: number
-  personId: number | null
-  name: string
-  role: Role
-  prompts: string | null
+export interface NewApiKey extends Omit<ApiKey, 'id' | 'revokedAt' | 'lastUsedAt'> {
   hash: string
-  hint: string
-  createdAt: Instant
-  expiresAt: Instant | null
   /** Only for the role `signing`. */
   signing: SealedSigningKey | null
 }
 
 /** What the store keeps of a signing key, beside its hash: the ID that tokens name it by, and the encrypted key. */
-export interface SealedSigningKey {
+interface SealedSigningKey {
   id: string
   sealed: string
 }
 
 /** What a key grants: access to its organisation, or to some of its prompts, on that organisation's plan, with the key's role. */
-export interface Access {
+export interface Access extends Pick<ApiKey, 'organisationId' | 'role' | 'prompts' | 'expiresAt' | 'revokedAt'> {
   keyId: number
-  role: Role
-  prompts: string | null
-  expiresAt: Instant | null
-  revokedAt: Instant | null
-  organisationId: number
   plan: Plan
   /** Only of a share link, which grants less than its role: one prompt, and the operations that allow it. */
   shared?: SharedPrompt
@@ -87,7 +74,6 @@ export interface Access {
 
 /** The prompt that a share link shows. */
 export interface SharedPrompt {
-  shareId: number
   /** The public ID. */
   promptId: string
   promptName: string
@@ -100,7 +86,7 @@ export interface SigningAccess extends Access {
   signing: SealedSigningKey
 }
 
-export interface KeyUse {
+interface KeyUse {
   keyId: number
   usedAt: Instant
 }
@@ -152,7 +138,7 @@ export function generateSecret(): string {
 }
 
 /** `pls_<ID>_<random><checksum>`. The clients read the ID from it, so that signing needs no request. */
-export function generateSigningKey(): { id: string; secret: string } {
+function generateSigningKey(): { id: string; secret: string } {
   const id = randomBase62(signingIdLength)
   const body = `${signingPrefix}${id}_${randomBase62(randomLength)}`
   return { id, secret: body + checksum(body) }
@@ -167,6 +153,7 @@ export function isWellFormedSecret(text: string): boolean {
   return shape.test(text) && text.endsWith(checksum(text.slice(0, -checksumLength)))
 }
 
+/** What is stored of the secret of a key, and of the token of a session, an invitation or a share link. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }

@@ -30,7 +30,7 @@ export interface ChainHead {
 export const emptyChain: ChainHead = { entries: 0, hash: '' }
 
 /** The first entry that does not fit. */
-export interface ChainBreak {
+interface ChainBreak {
   seq: number
   problem: string
 }

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto'
 import { DomainError } from '../errors.ts'
 import { randomBase62 } from '../random.ts'
 import { day, type Instant } from '../time.ts'
+import { hashSecret } from './api-key.ts'
 import type { Actor } from './audit.ts'
 import { validEmail } from './email-address.ts'
 import type { PersonRole } from './person.ts'
@@ -21,7 +21,7 @@ export interface Invitation {
   createdBy: string
 }
 
-export interface NewInvitation extends Omit<Invitation, 'id' | 'createdBy'> {
+interface NewInvitation extends Omit<Invitation, 'id' | 'createdBy'> {
   tokenHash: string
 }
 
@@ -48,10 +48,6 @@ export function isInvitationToken(text: string): boolean {
   return shape.test(text)
 }
 
-export function hashInvitationToken(token: string): string {
-  return hash('sha256', token, 'hex')
-}
-
 /** Creates an invitation. The token is available only now: the store keeps its hash. */
 export async function createInvitation(
   invitations: InvitationStore,
@@ -64,7 +60,7 @@ export async function createInvitation(
     organisationId,
     role,
     email: email === null ? null : validEmail('email', email),
-    tokenHash: hashInvitationToken(token),
+    tokenHash: hashSecret(token),
     hint: token.slice(-4),
     createdAt: now,
     expiresAt: now + lifetimeMs,

@@ -4,10 +4,3 @@ export type Plan = (typeof plans)[number]
 
 /** How many signals an organisation on each plan may record per calendar month, UTC. Null for any number. */
 export type PlanLimits = Readonly<Record<Plan, number | null>>
-
-/** The limits that apply unless the operator sets others. */
-export const defaultPlanLimits: PlanLimits = {
-  free: 1_000,
-  team: 10_000,
-  business: 100_000,
-}

@@ -1,11 +1,10 @@
-import { hash } from 'node:crypto'
 import { randomBase62 } from '../random.ts'
 import { sanitisedLine } from '../text.ts'
 import { day, type Instant } from '../time.ts'
-import type { Access } from './api-key.ts'
+import { type Access, hashSecret } from './api-key.ts'
 import type { Actor } from './audit.ts'
 
-export interface NewSession {
+interface NewSession {
   tokenHash: string
   organisationId: number
   keyId: number
@@ -15,16 +14,12 @@ export interface NewSession {
   expiresAt: Instant
 }
 
-export interface ListedSession {
+export interface ListedSession extends Pick<NewSession, 'keyId' | 'client' | 'createdAt' | 'expiresAt'> {
   /** Names the session, and grants nothing. */
   id: string
-  keyId: number
   /** The name of the key, or of the person. */
   keyName: string
   personId: number | null
-  client: string | null
-  createdAt: Instant
-  expiresAt: Instant
 }
 
 export interface SessionStore {
@@ -41,7 +36,7 @@ export interface SessionStore {
 }
 
 /** A session that was just started. The token is available only now: the store keeps just its hash. */
-export interface StartedSession {
+interface StartedSession {
   token: string
   expiresAt: Instant
 }
@@ -52,13 +47,9 @@ const tokenLength = 43
 
 const maxClientLength = 200
 
-export function hashToken(token: string): string {
-  return hash('sha256', token, 'hex')
-}
-
 /** Names the session of a token in lists. */
 export function sessionIdOf(token: string): string {
-  return hashToken(token).slice(0, 32)
+  return hashSecret(token).slice(0, 32)
 }
 
 /** Starts a session for a key, ending no later than `endsBy`. `client` is what the browser calls itself, if anything. */
@@ -71,7 +62,7 @@ export async function startSession(
   const token = randomBase62(tokenLength)
   const expiresAt = Math.min(now + maxLifetimeMs, endsBy ?? Number.POSITIVE_INFINITY)
   await sessions.create({
-    tokenHash: hashToken(token),
+    tokenHash: hashSecret(token),
     organisationId,
     keyId,
     client: sanitisedLine(client, maxClientLength, '') || null,

@@ -1,10 +1,9 @@
-import { hash } from 'node:crypto'
 import { DomainError, invalidField } from '../errors.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import { randomBase62 } from '../random.ts'
 import { day, type Instant } from '../time.ts'
-import type { Access, SharedPrompt } from './api-key.ts'
+import { type Access, hashSecret, type SharedPrompt } from './api-key.ts'
 import type { Actor } from './audit.ts'
 
 /** A link to one prompt for people without a key. */
@@ -24,14 +23,9 @@ export interface Share {
   createdBy: string
 }
 
-export interface NewShare {
+interface NewShare extends Pick<Share, 'regressionId' | 'includesSignals' | 'hint' | 'createdAt' | 'expiresAt'> {
   prompt: Prompt
-  regressionId: number | null
-  includesSignals: boolean
   tokenHash: string
-  hint: string
-  createdAt: Instant
-  expiresAt: Instant
 }
 
 /** What a link grants: to read one prompt. It ends with the key that created it if that is revoked. */
@@ -66,10 +60,6 @@ export function isShareToken(text: string): boolean {
   return shape.test(text)
 }
 
-export function hashShareToken(token: string): string {
-  return hash('sha256', token, 'hex')
-}
-
 /** Creates a link. The token is available only now: the store keeps its hash. */
 export async function createShare(
   shares: ShareStore,
@@ -86,7 +76,7 @@ export async function createShare(
   if (end <= now) throw invalidField('expiresAt', 'must be in the future')
   if (end > now + maxLifetimeMs) throw invalidField('expiresAt', 'must be at most 90 days from now')
   const token = prefix + randomBase62(tokenLength)
-  const details = { tokenHash: hashShareToken(token), hint: token.slice(-4), createdAt: now, expiresAt: end }
+  const details = { tokenHash: hashSecret(token), hint: token.slice(-4), createdAt: now, expiresAt: end }
   return { share: await shares.create({ prompt, regressionId, includesSignals, ...details }, by), token }
 }
 

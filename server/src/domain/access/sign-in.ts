@@ -1,7 +1,8 @@
 import type { Store } from '../store.ts'
 import type { Instant } from '../time.ts'
+import { hashSecret } from './api-key.ts'
 import { domainOf, mailboxOf } from './email-address.ts'
-import { hashInvitationToken, isInvitationToken } from './invitation.ts'
+import { isInvitationToken } from './invitation.ts'
 import { type Person, type PersonRole, personRoles, type RoleSource } from './person.ts'
 
 /** Who may sign in, and with which role. */
@@ -77,7 +78,7 @@ export async function admitPerson(
 
   async function acceptInvitation(): Promise<Person | Refusal | null> {
     if (token === null) return null
-    const invitation = isInvitationToken(token) ? await invitations.find(hashInvitationToken(token), now) : null
+    const invitation = isInvitationToken(token) ? await invitations.find(hashSecret(token), now) : null
     if (invitation === null) return 'invitation'
     const { organisationId, email, role } = invitation
     const member = known.find((person) => person.organisationId === organisationId)
@@ -142,8 +143,7 @@ export async function isExpected(
   if (rules.defaultRole !== null) return true
   const known = await people.inOrganisations(email, null)
   if (known.some(({ disabledAt }) => disabledAt === null)) return true
-  const invitation =
-    token !== null && isInvitationToken(token) ? await invitations.find(hashInvitationToken(token), now) : null
+  const invitation = token !== null && isInvitationToken(token) ? await invitations.find(hashSecret(token), now) : null
   if (invitation === null || !invitation.isOpen) return false
   return invitation.email === null || invitation.email === email
 }

@@ -20,7 +20,7 @@ export interface AlertService {
   retry(delivery: ListedAlertDelivery, by: Actor): Promise<AlertDelivery>
 }
 
-export interface RequestedAlert extends AlertRules {
+interface RequestedAlert extends AlertRules {
   organisationId: number
   channel: Channel
   /** A URL, email addresses separated by commas, or the routing key of PagerDuty. */

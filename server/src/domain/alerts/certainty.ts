@@ -16,7 +16,7 @@ export interface RegressionCertainty {
 }
 
 /** How long a regression has to hold before anyone is told. Each alert may have its own. */
-export type Hold = Pick<AlertRules, 'holdMs' | 'minSignals'>
+type Hold = Pick<AlertRules, 'holdMs' | 'minSignals'>
 
 export const defaultHold: Hold = { holdMs: 15 * minute, minSignals: 50 }
 

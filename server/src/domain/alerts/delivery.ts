@@ -34,7 +34,7 @@ export interface AlertDelivery {
   finishedAt: Instant | null
 }
 
-export interface Comment {
+interface Comment {
   text: string
   at: Instant
 }
@@ -63,7 +63,7 @@ export interface ClaimedDelivery extends AlertDelivery {
 export type DueDelivery = Pick<AlertDelivery, 'id' | 'organisationId'>
 
 /** The result of an attempt. */
-export type DeliveryResult = Pick<AlertDelivery, 'state' | 'status' | 'response' | 'error' | 'dueAt' | 'finishedAt'>
+type DeliveryResult = Pick<AlertDelivery, 'state' | 'status' | 'response' | 'error' | 'dueAt' | 'finishedAt'>
 
 export interface AlertDeliveryStore {
   /**

@@ -1,15 +1,14 @@
 import type { HistoryEntry } from '../history/entry.ts'
-import { daysToVerdict } from '../impact/days-to-verdict.ts'
 import { type JudgedChange, judgeChanges } from '../impact/judged-changes.ts'
 import { liveFrom, liveUntil } from '../impact/live/live-window.ts'
 import { asOf } from '../impact/live/moment.ts'
 import type { Drift } from '../impact/model/drift.ts'
 import { createLearnedDrift } from '../impact/model/learned-drift.ts'
-import { rateOf } from '../impact/model/verdict.ts'
+import { rateOf, verdictOf } from '../impact/model/verdict.ts'
 import { voteHistoryOf } from '../impact/reading/vote-history.ts'
 import { matchesPromptGlob, type Prompt } from '../prompt.ts'
 import type { ListedRegression } from '../regressions/regression.ts'
-import { countOf, type Tally } from '../signals/tally.ts'
+import { countOf, scaled, type Tally } from '../signals/tally.ts'
 import type { Store } from '../store.ts'
 import { day, type Instant, nextTurn } from '../time.ts'
 import type { DigestChange, DigestMessage, HurtChange, UndecidedChange } from './message.ts'
@@ -188,4 +187,33 @@ function listed<Change extends OfPrompt<DigestChange>>(changes: Change[], key: (
 
 function gain({ before, after }: DigestChange): number {
   return (after.rate ?? 0) - (before.rate ?? 0)
+}
+
+const maxDays = 90
+// The rate of a handful of votes says little, so it counts together with as many votes as a comparison needs at the rate from before.
+const priorVotes = 20
+
+/**
+ * About how many more days of votes a change with too little data needs at least, if they come as often and are about as positive as
+ * since it went live. Null without votes on it, and if 90 days are not enough, such as with too few votes before the change. Votes that
+ * drift count for less the longer one waits, so it can take longer.
+ */
+function daysToVerdict(
+  { before, after, effectiveSignals }: Pick<JudgedChange, 'before' | 'after' | 'effectiveSignals'>,
+  liveForMs: number,
+): number | null {
+  const votes = countOf(after)
+  const rateBefore = rateOf(before)
+  if (votes === 0 || rateBefore === null) return null
+  const share = effectiveSignals / (countOf(before) + votes)
+  const rate = (after.positive + priorVotes * rateBefore) / (votes + priorVotes)
+  const perDay = (votes * day) / Math.max(day, liveForMs)
+  for (let days = 1; days <= maxDays; days++) {
+    const later = {
+      positive: after.positive + rate * perDay * days,
+      negative: after.negative + (1 - rate) * perDay * days,
+    }
+    if (verdictOf(scaled(before, share), scaled(later, share)) !== 'too_little_data') return days
+  }
+  return null
 }

@@ -59,7 +59,7 @@ export interface ToldPrompt {
   comments: { text: string; at: Instant }[]
 }
 
-export interface Rate {
+interface Rate {
   rate: number
   signals: number
 }

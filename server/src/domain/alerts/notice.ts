@@ -66,7 +66,7 @@ export interface NoticedDelivery extends EarlierDelivery {
 }
 
 /** What to do about a notice. */
-export interface NoticeDecision {
+interface NoticeDecision {
   deliveries: DecidedDelivery[]
   dueAt: Instant | null
 }

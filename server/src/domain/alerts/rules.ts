@@ -1,16 +1,16 @@
 import { invalidField } from '../errors.ts'
 import { validGlob } from '../glob.ts'
 import { validName } from '../text.ts'
-import { day, hour, minute } from '../time.ts'
+import { day, hour } from '../time.ts'
 import type { AlertRules, Channel } from './alert.ts'
+import { defaultHold } from './certainty.ts'
 import { type AlertEvent, alertEvents, defaultEvents } from './event.ts'
 
 export const defaultRules: Omit<AlertRules, 'name'> = {
   prompts: '**',
   events: [...defaultEvents],
-  holdMs: 15 * minute,
-  minSignals: 50,
-  recoveryHoldMs: 15 * minute,
+  ...defaultHold,
+  recoveryHoldMs: defaultHold.holdMs,
   repeatMs: null,
   signals: false,
 }

@@ -51,7 +51,7 @@ async function scanLimits({ notices, organisations }: ScanStores, planLimits: Pl
   }
 }
 
-export function limitSubject(month: Instant, state: 'near' | 'reached'): string {
+function limitSubject(month: Instant, state: 'near' | 'reached'): string {
   return `${monthName(month)}/${state}`
 }
 

@@ -27,7 +27,7 @@ import {
   tellOfTrial,
 } from './telling.ts'
 
-export type TellingStores = DigestStores &
+type TellingStores = DigestStores &
   Pick<Store, 'alerts' | 'notices' | 'organisations' | 'repositories' | 'facts' | 'trials'>
 
 /** Decides about one listener, and says it. */

@@ -64,7 +64,7 @@ export interface QueuedTelling {
 }
 
 /** What a filter is compared with. */
-export type PromptNames = Pick<Prompt, 'name' | 'path'>
+type PromptNames = Pick<Prompt, 'name' | 'path'>
 
 /** A regression as far as it matters for telling. */
 export type TellableRegression = Pick<
@@ -197,7 +197,7 @@ export function tellOfShift(
 }
 
 /** A rate that fell, and no single change explains it. */
-export interface Fall {
+interface Fall {
   prompt: PromptNames
   foundAt: Instant
 }

@@ -26,7 +26,7 @@ export const numberedTables = [
 export type NumberedTable = (typeof numberedTables)[number]
 
 /** Text, an integer, or the ID of a row in the named table. Every column may be null. */
-export type ColumnKind = 'text' | 'integer' | NumberedTable
+type ColumnKind = 'text' | 'integer' | NumberedTable
 
 export interface ArchiveTable {
   name: string

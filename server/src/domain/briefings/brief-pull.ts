@@ -13,6 +13,7 @@ import { type VoteHistory, voteHistoryOf } from '../impact/reading/vote-history.
 import type { Prompt } from '../prompt.ts'
 import type { Repository } from '../repositories/repository.ts'
 import type { RepositoryService } from '../repositories/repository-service.ts'
+import { firstFrom } from '../sorted.ts'
 import type { Store } from '../store.ts'
 import type { Instant } from '../time.ts'
 import {
@@ -24,7 +25,6 @@ import {
   briefedHead,
   type JudgedEntry,
 } from './briefing.ts'
-import { addedLines, removedLines } from './line-sets.ts'
 
 type Stores = Pick<
   Store,
@@ -196,13 +196,8 @@ async function earlierChanges(
 
 /** Whether one of these numbers, which are in order, is between the two. */
 function hasBetween(numbers: readonly number[], first: number, last: number): boolean {
-  let [from, until] = [0, numbers.length]
-  while (from < until) {
-    const middle = (from + until) >> 1
-    if ((numbers[middle] as number) < first) from = middle + 1
-    else until = middle
-  }
-  return from < numbers.length && (numbers[from] as number) <= last
+  const next = numbers[firstFrom(numbers, first)]
+  return next !== undefined && next <= last
 }
 
 interface Reverted {
@@ -256,4 +251,35 @@ function revertedChanges(versions: EntryDetails[], repairs: ReadonlyMap<number, 
       later.find(({ afterBlob }) => afterBlob !== null && afterBlob === change.beforeBlob)
     return by === undefined || change.afterBlob === change.beforeBlob ? [] : [{ change, by }]
   })
+}
+
+// Lines are compared as sets: a line that only moves is not changed, and texts of any size take linear time.
+
+/** The numbers of the lines of `before`, from 1, that `after` no longer has. */
+function removedLines(before: string, after: string): number[] {
+  const left = new Map<string, number>()
+  for (const line of linesOf(after)) left.set(line, (left.get(line) ?? 0) + 1)
+  return linesOf(before).flatMap((line, i) => {
+    const count = left.get(line) ?? 0
+    left.set(line, count - 1)
+    return count > 0 ? [] : [i + 1]
+  })
+}
+
+/** Rules, fences and brackets are in every text. */
+function hasWords(line: string): boolean {
+  return (line.slice(0, 200).match(/[\p{L}\p{N}]/gu)?.length ?? 0) >= 3
+}
+
+/** The lines with words that `after` has and `before` has not, whatever their indentation. */
+function addedLines(before: string, after: string): Set<string> {
+  const known = new Set(linesOf(before).map((line) => line.trim()))
+  const lines = linesOf(after).map((line) => line.trim())
+  return new Set(lines.filter((line) => !known.has(line) && hasWords(line)))
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split(/\r?\n/)
+  if (lines.at(-1) === '') lines.pop()
+  return lines
 }

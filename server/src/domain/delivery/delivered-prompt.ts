@@ -31,7 +31,7 @@ interface IndexedPrompt {
   trial: ServedTrial | null
 }
 
-export interface DeliveryStores {
+interface DeliveryStores {
   prompts: Pick<PromptStore, 'list'>
   liveTexts: Pick<LiveTextStore, 'settings' | 'versions' | 'texts'>
   trials: Pick<TrialStore, 'served' | 'texts'>

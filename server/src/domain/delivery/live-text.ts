@@ -21,7 +21,7 @@ export interface StoredVersion extends LiveVersionOfPrompt {
   size: number
 }
 
-export interface LiveText extends LiveVersionOfPrompt {
+interface LiveText extends LiveVersionOfPrompt {
   text: string
 }
 
@@ -34,7 +34,7 @@ export interface LiveTextStore extends DeliverySettingsStore {
   replace(organisationId: number, stored: LiveText[], removed: number[]): Promise<void>
 }
 
-export interface LiveTextStores {
+interface LiveTextStores {
   prompts: Pick<PromptStore, 'list'>
   history: Pick<HistoryStore, 'newestChanges' | 'landedChanges' | 'entries'>
   deployments: Pick<DeploymentStore, 'line' | 'promptLine' | 'deployedPrompts'>
@@ -50,7 +50,7 @@ const maxTextsAtOnce = 64
 const maxRecentChanges = 20
 
 /** What has to change in the stored texts of an organisation. */
-export interface StaleTexts {
+interface StaleTexts {
   /** The versions that went live since, by repository. */
   changed: Map<number, LiveVersionOfPrompt[]>
   /** The prompts that have no live text any more. */

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto'
 import type { Actor } from '../access/audit.ts'
 import { invalidField } from '../errors.ts'
+import { validCommitSha } from '../history/entry.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
+import type { Lease } from '../repositories/lease.ts'
 import type { Repository } from '../repositories/repository.ts'
 import { validName } from '../text.ts'
 import type { Instant } from '../time.ts'
-import type { CommitPlaces } from './commit-place.ts'
 import type { LineEvent, LineSegment, Place } from './live-line.ts'
 import type { ModelEvent } from './model-line.ts'
 import { type DeploymentState, wholeShare } from './state.ts'
@@ -87,9 +88,8 @@ export interface DeploymentStore extends CommitPlaces {
 
 const maxEnvironmentLength = 255
 const maxModelLength = 200
-const fullSha = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
-export interface SubmittedDeployment {
+interface SubmittedDeployment {
   environment: string
   commitSha: string
   state: DeploymentState
@@ -104,10 +104,7 @@ export interface SubmittedDeployment {
 export function newDeployment(input: SubmittedDeployment, now: Instant): NewDeployment {
   validName('environment', input.environment, maxEnvironmentLength)
   const model = input.model == null ? null : validName('model', input.model, maxModelLength)
-  const commitSha = input.commitSha.toLowerCase()
-  if (!fullSha.test(commitSha)) {
-    throw invalidField('commitSha', 'must be the full commit hash, 40 or 64 hexadecimal digits')
-  }
+  const commitSha = validCommitSha(input.commitSha)
   const share = Math.round(input.share * wholeShare)
   if (!(share > 0 && input.share <= 1)) throw invalidField('share', 'must be greater than 0 and at most 1')
   if (input.at !== null && input.at > now) throw invalidField('at', 'must not be in the future')
@@ -150,4 +147,36 @@ function dedupeKey(source: string, reported: ReportedDeployment, model: string |
   const values = [source, environment, commitSha, state, share, at, forgeDeploymentId]
   // Without a model, the key is that of deployments that were recorded before models were.
   return hash('sha256', JSON.stringify(model === null ? values : [...values, model]), 'base64url')
+}
+
+/** What a sync found out about a commit. */
+export interface FoundPlace {
+  /** The commit as it was reported, full or abbreviated. */
+  commit: string
+  /** False if the line of the default branch does not have it, or has several commits that start like it. */
+  located: boolean
+  /** The newest commit at or before it that changed a prompt; null if none did. */
+  anchor: string | null
+}
+
+/** Where commits are on the line of the default branch, which only a sync can find out: most change no prompt. */
+export interface CommitPlaces {
+  /** The places of these commits. Those that are not known to be on the line are omitted. */
+  places(organisationId: number, repositoryId: number, commits: string[]): Promise<Map<string, Place>>
+  /** The newest located commits whose last change of a prompt is at or after this position. */
+  placesFrom(organisationId: number, repositoryId: number, seq: number): Promise<Place[]>
+  /**
+   * The commits of production deployments that the line has not been searched for, or that a newer `tip` may have brought, and those
+   * that run in other environments and have not been searched for.
+   */
+  unlocatedDeployments(repository: Repository, tip: string, now: Instant, limit: number): Promise<string[]>
+  /**
+   * The newest commits that signals since this time name as their version, and that the line has not been searched for, or
+   * that a newer `tip` may have brought.
+   */
+  unlocatedVersions(repository: Repository, tip: string, since: Instant, limit: number): Promise<string[]>
+  /** Which of these commits changed a prompt. */
+  changedPrompts(repository: Repository, commits: string[]): Promise<Set<string>>
+  /** Rejects, changing nothing, if the lease was lost. */
+  recordPlaces(lease: Lease, places: FoundPlace[], tip: string, at: Instant): Promise<void>
 }

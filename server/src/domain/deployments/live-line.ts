@@ -66,7 +66,7 @@ export function liveLine(events: LineEvent[]): LineSegment[] {
 }
 
 /** What runs in an environment. */
-export interface EnvironmentParts {
+interface EnvironmentParts {
   environment: string
   /** The versions that serve its traffic. Empty if its last deployment ended. */
   parts: Pick<LivePart, 'place' | 'mergedBy' | 'share'>[]

@@ -1,25 +1,20 @@
 import type { Instant } from '../time.ts'
 import type { Edit } from './edit.ts'
-import type { HistoryEntry } from './entry.ts'
+import type { EntryDetails } from './entry.ts'
 import { mergeOf, type Pull, type PullEvent, type PullFile, type PullHead, stateOf } from './pull.ts'
 
 /** An entry derived from git and the forge, with everything known about the change. */
-export interface DerivedEntry extends Omit<HistoryEntry, 'id'> {
+export interface DerivedEntry extends Omit<EntryDetails, 'id' | 'repositoryId' | 'keyId' | 'hiddenCharacters'> {
   promptId: number
   dedupeKey: string
   message: string
-  actor: string | null
   path: string
-  oldPath: string | null
-  beforeBlob: string | null
-  afterBlob: string | null
   /** The commit's position on the default branch. Null if the change did not land. */
   seq: number | null
   orphanedAt: Instant | null
-  tooLarge: boolean
 }
 
-export interface Facts {
+interface Facts {
   /** Every edit whose commit may need an entry, or that belongs to one of the pull requests. */
   edits: Edit[]
   pulls: Pull[]

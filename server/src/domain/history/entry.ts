@@ -42,21 +42,28 @@ export interface EntryDetails extends HistoryEntry {
 }
 
 const noPullRequest = 'must be null for deployed, which involves no pull request'
-const fullSha = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 /** Validates an entry that was submitted through the API or the CLI rather than derived from git. */
 export function newHistoryEntry(input: Omit<HistoryEntry, 'id'>): NewHistoryEntry {
   validLine('user.name', input.user.name, 1_000)
   validLine('user.email', input.user.email, 1_000)
   validLine('branchName', input.branchName, 1_000)
-  const commitSha = input.commitSha.toLowerCase()
-  if (!fullSha.test(commitSha)) {
-    throw invalidField('commitSha', 'must be the full commit hash, 40 or 64 hexadecimal digits')
-  }
+  const commitSha = validCommitSha(input.commitSha)
   checkPullRequest(input)
   const entry = { ...input, commitSha }
   // The prefix is stored data: it keeps these keys apart from those of derived entries.
   return { ...entry, dedupeKey: `told:${fingerprint(entry)}` }
+}
+
+/** In lower case, as git prints it. */
+export function validCommitSha(text: string): string {
+  const commitSha = text.toLowerCase()
+  if (isFullSha(commitSha)) return commitSha
+  throw invalidField('commitSha', 'must be the full commit hash, 40 or 64 hexadecimal digits')
+}
+
+export function isFullSha(text: string): boolean {
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)
 }
 
 function checkPullRequest({ action, prNumber, prUrl }: Omit<HistoryEntry, 'id'>): void {

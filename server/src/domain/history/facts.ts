@@ -56,7 +56,7 @@ export interface RepositorySize {
   entries: number
 }
 
-export interface EditQuery {
+interface EditQuery {
   commits?: string[]
   pulls?: number[]
   /** Matches edits held until this time or earlier. */

@@ -4,7 +4,7 @@ import { describeHidden, findHidden, type HiddenKind, type HiddenRun, hiddenKind
 export type HiddenStatus = 'none' | 'present' | 'added'
 
 /** The hidden characters in a prompt's text after a change, and how many of them the change added. */
-export interface HiddenCharacters {
+interface HiddenCharacters {
   count: number
   added: number
   /** Only the kinds that occur. */
@@ -13,7 +13,7 @@ export interface HiddenCharacters {
   positions: HiddenPosition[]
 }
 
-export interface HiddenPosition {
+interface HiddenPosition {
   /** From 1. Columns count characters, hidden ones included. */
   line: number
   column: number

@@ -4,7 +4,6 @@ import type { Prompt } from '../prompt.ts'
 import type { Instant } from '../time.ts'
 import type { LandedChange } from './change.ts'
 import type { Action, EntryDetails, HistoryEntry, NewHistoryEntry } from './entry.ts'
-import type { PullSpan } from './pull-span.ts'
 import type { SearchText } from './version-search.ts'
 
 /** A null field matches every entry. `since` is inclusive, `until` exclusive. */
@@ -25,7 +24,7 @@ export interface HistoryPage {
   totalCount: number
 }
 
-export interface HistoryImport {
+interface HistoryImport {
   imported: number
   alreadyThere: number
 }
@@ -95,4 +94,24 @@ export interface HistoryStore {
   ): Promise<EntryDetails[]>
   /** How far the pull requests of these entries of a prompt had got by `knownUntil`; null for an entry without one. */
   pullSpans(prompt: Prompt, entries: HistoryEntry[], knownUntil: Instant | null): Promise<(PullSpan | null)[]>
+}
+
+/** One entry of a pull request. */
+export interface PullStep {
+  entryId: number
+  action: Action
+  createdAt: Instant
+}
+
+/** From when a pull request was opened until it was merged or closed, as the history of one prompt has it. */
+export interface PullSpan {
+  /** Null if its opening is not recorded. */
+  opened: PullStep | null
+  /** The last time that it was merged or closed; null while it is open. */
+  outcome: PullStep | null
+}
+
+/** The same for all entries of a pull request. */
+export function pullKey({ prNumber, prUrl }: Pick<HistoryEntry, 'prNumber' | 'prUrl'>): string {
+  return `${prNumber} ${prUrl}`
 }

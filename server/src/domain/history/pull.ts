@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { day, type Instant } from '../time.ts'
+import type { Edit } from './edit.ts'
 
 export const pullEventKinds = ['opened', 'updated', 'retargeted', 'reopened', 'closed', 'merged', 'unclear'] as const
 
@@ -37,21 +38,13 @@ export interface PullEvent {
 }
 
 /** A pull request event in a delivery. The forge parser does not know the default branch, so `intoDefault` is added later. */
-export interface PullReport {
+export interface PullReport extends Pick<Pull, 'number' | 'url' | 'title' | 'openedAt'> {
   type: 'pull'
-  number: number
-  url: string
-  title: string
-  openedAt: Instant
   event: Omit<PullEvent, 'intoDefault'>
 }
 
 /** How a pull request changes a prompt's file, as of one head commit. */
-export interface PullFile {
-  path: string
-  oldPath: string | null
-  oldBlob: string | null
-  newBlob: string | null
+export interface PullFile extends Pick<Edit, 'path' | 'oldPath' | 'oldBlob' | 'newBlob'> {
   /** The author of the newest commit that changes the file. */
   author: { name: string; email: string }
   /** Null while the file has no prompt, for example because it has not landed yet. */
@@ -89,7 +82,7 @@ export interface Pull {
   landed: string[]
 }
 
-export type PullState = 'open' | 'closed' | 'merged'
+type PullState = 'open' | 'closed' | 'merged'
 
 /** Adds a reported event. An event that is already known changes nothing. */
 export function withEvent(pull: Pull | undefined, report: PullReport, intoDefault: boolean): Pull {

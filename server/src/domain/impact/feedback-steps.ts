@@ -2,9 +2,9 @@ import type { DeploymentStore } from '../deployments/deployment.ts'
 import type { HistoryStore } from '../history/history.ts'
 import type { Prompt } from '../prompt.ts'
 import { type Interval, intervalLength, intervalStarts, type Span } from '../signals/interval.ts'
-import type { SignalStore } from '../signals/signal.ts'
+import type { IntervalTally, SignalStore } from '../signals/signal.ts'
 import { emptyTally, type Tally } from '../signals/tally.ts'
-import { hour, hourStart, type Instant } from '../time.ts'
+import { dayStart, hour, hourStart, type Instant } from '../time.ts'
 import { derivedFrom } from './cache.ts'
 import { type LivePeriods, livePeriodsOf } from './live/live-periods.ts'
 import { liveFrom } from './live/live-window.ts'
@@ -12,7 +12,7 @@ import { now as atNow } from './live/moment.ts'
 import { lineOf } from './reading/vote-history.ts'
 
 /** The signals of an interval, or of the part of it between two changes. */
-export interface FeedbackStep extends Span, Tally {
+interface FeedbackStep extends Span, Tally {
   /** How many changes went live in it. */
   changes: number
   /** How many versions took turns in it. Of versions that were live at the same time, the one with the largest share counts. */
@@ -27,7 +27,7 @@ export interface FeedbackSteps {
   isSplit: boolean
 }
 
-export interface FeedbackStores {
+interface FeedbackStores {
   history: Pick<HistoryStore, 'landedChanges'>
   deployments: Pick<DeploymentStore, 'line' | 'promptLine' | 'places'>
   signals: Pick<SignalStore, 'tallyByInterval' | 'tallies'>
@@ -139,4 +139,37 @@ function liveFinder(turns: Turn[]): (span: Span) => Pick<FeedbackStep, 'versions
     const [only] = ids
     return { versions: ids.size, entryId: ids.size === 1 ? (only as number) : null }
   }
+}
+
+// As many as a chart can show side by side.
+const maxSteps = 200
+/** An interval with fewer signals says little: its 95% confidence range is more than 30 percentage points wide. */
+const minSignals = 30
+// In a span of a few weeks, one step a week would show nothing of its course, so days with fewer signals are better.
+const minWeeks = 8
+const minSignalsOfDay = 10
+
+/**
+ * The shortest interval for a chart of the span from its first signal on: at most `maxSteps`, with at least `minSignals` in the
+ * average interval that has any, or `minSignalsOfDay` by the day if the span has fewer than `minWeeks`. A week if no interval has
+ * enough.
+ */
+export async function chooseInterval(
+  { signals }: { signals: Pick<SignalStore, 'tallyByInterval'> },
+  prompt: Prompt,
+  { from, until }: Span,
+  now: Instant,
+): Promise<Interval> {
+  const days = await signals.tallyByInterval(prompt, { from: dayStart(from), until }, 'day')
+  const first = Math.max(from, days[0]?.start ?? from)
+  const steps = (interval: Interval) => (Math.min(until, Math.max(now, first)) - first) / intervalLength(interval)
+  const fits = (interval: Interval) => steps(interval) <= maxSteps
+  if (fits('hour') && hasEnough(await signals.tallyByInterval(prompt, { from: dayStart(first), until }, 'hour')))
+    return 'hour'
+  return fits('day') && hasEnough(days, steps('week') < minWeeks ? minSignalsOfDay : minSignals) ? 'day' : 'week'
+}
+
+function hasEnough(tallies: IntervalTally[], min = minSignals): boolean {
+  const total = tallies.reduce((sum, { positive, negative }) => sum + positive + negative, 0)
+  return total > 0 && total / tallies.length >= min
 }

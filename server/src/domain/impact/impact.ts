@@ -12,9 +12,8 @@ import { type LiveSource, type LiveWindow, liveFrom, liveUntil } from './live/li
 import type { Moment } from './live/moment.ts'
 import { type Drift, defaultDrift } from './model/drift.ts'
 import { rateOf, type Verdict } from './model/verdict.ts'
-import { type ChangeExposures, exposuresOf } from './reading/exposures.ts'
-import { judgeScoresOf, type ScoresOfChange } from './reading/judge-scores.ts'
-import { unknownVersionsOf, type VoteHistory, type VoteStores, voteHistoryOf } from './reading/vote-history.ts'
+import { nothingTold, type TelemetryOfChange, telemetryOf } from './reading/telemetry.ts'
+import { unknownVersionsOf, type VoteStores, voteHistoryOf } from './reading/vote-history.ts'
 import type { AttributedBy } from './reading/window-sums.ts'
 import { type SegmentedImpact, segmentsOfChanges } from './segment-impact.ts'
 
@@ -24,7 +23,7 @@ export interface RatedTally extends Tally {
 }
 
 /** User feedback before and after a change. */
-export interface Impact {
+export interface Impact extends TelemetryOfChange {
   entry: HistoryEntry
   liveFrom: Instant
   liveUntil: Instant | null
@@ -38,10 +37,6 @@ export interface Impact {
   attributedBy: AttributedBy
   /** Of the signals in `after`, those without a version that came while another version was live too. */
   unattributed: number
-  /** How often both versions were called; null if no span has told. */
-  exposures: ChangeExposures | null
-  /** Scores of judges, which are in no other figure. */
-  evaluations: ScoresOfChange[]
   /** How many independent signals those of both sides are worth. */
   effectiveSignals: number
   /** Null if either side has no signals. */
@@ -64,7 +59,7 @@ export interface ImpactStores extends VoteStores, JudgeStores {
   telemetry: JudgeStores['telemetry'] & Pick<TelemetryStore, 'exposures' | 'scores'>
 }
 
-export interface Impacts {
+interface Impacts {
   impacts: Impact[]
   totalCount: number
   /** Signals that name a version which is none of the prompt's changes. They count for no change. */
@@ -127,23 +122,6 @@ export function toImpact(entry: HistoryEntry, judged: JudgedChange, told: Teleme
     segments: null,
     trial: null,
   }
-}
-
-/** What OpenTelemetry tells about a change. No verdict depends on it. */
-export type TelemetryOfChange = Pick<Impact, 'exposures' | 'evaluations'>
-
-const nothingTold: TelemetryOfChange = { exposures: null, evaluations: [] }
-
-export async function telemetryOf(
-  stores: Pick<ImpactStores, 'telemetry' | 'deployments'>,
-  history: VoteHistory,
-  judged: readonly JudgedChange[],
-): Promise<TelemetryOfChange[]> {
-  const [exposures, scores] = await Promise.all([
-    exposuresOf(stores, history, judged),
-    judgeScoresOf(stores, history, judged),
-  ])
-  return judged.map((_, i) => ({ exposures: exposures[i] ?? null, evaluations: scores[i] ?? [] }))
 }
 
 export function rated(tally: Tally): RatedTally {

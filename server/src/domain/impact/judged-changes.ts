@@ -1,12 +1,12 @@
 import type { DeploymentStore } from '../deployments/deployment.ts'
 import { modelChangesOfDeployments } from '../deployments/model-line.ts'
 import type { SharedShift, ShiftStore } from '../shifts/shift.ts'
-import { emptyTally, type Tally } from '../signals/tally.ts'
+import { countOf, emptyTally, type Tally } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
 import { joinModelChanges, type ModelChange, modelChangesOf } from '../telemetry/model-changes.ts'
 import type { TelemetryStore } from '../telemetry/telemetry.ts'
 import { createTurns, hourStart, nextTurn } from '../time.ts'
-import { type LivePeriod, liveFrom } from './live/live-window.ts'
+import { earlierPeriod, type LivePeriod, liveFrom } from './live/live-window.ts'
 import { type Drift, defaultDrift } from './model/drift.ts'
 import type { Evidence } from './model/evidence.ts'
 import { explain, firstVersion } from './model/explanation.ts'
@@ -79,7 +79,7 @@ export async function judgeAll(
   const windows = await windowsOf(stores, wanted)
   await nextTurn()
   const pairs = wanted.map(({ history, period, drift }): Pair => {
-    const earlier = earlierOf(history, period)
+    const earlier = earlierPeriod(history.live, period)
     const before = earlier === undefined ? undefined : windows.get(earlier)
     return { history, period, drift, earlier, before, after: windows.get(period) as WindowSums }
   })
@@ -144,7 +144,7 @@ async function judgeDifferences(
     const { verdict } = judgements[i] as Judgement
     if (earlier === undefined || (verdict !== 'better' && verdict !== 'worse' && verdict !== 'unexplained')) return []
     const { before, after } = findings[i] as Findings
-    const votes = before.positive + before.negative + after.positive + after.negative
+    const votes = countOf(before) + countOf(after)
     return [{ i, history, before: earlier, after: period, votes, drift }]
   })
   if (differing.length === 0) return judgements
@@ -240,7 +240,7 @@ const minVotes = 20
 
 function isComparable(pair: Pair): pair is Pair & { earlier: LivePeriod; before: WindowSums } {
   const { before, after } = pair
-  const isEnough = ({ tally }: WindowSums) => tally.positive + tally.negative >= minVotes
+  const isEnough = ({ tally }: WindowSums) => countOf(tally) >= minVotes
   return before !== undefined && isEnough(before) && isEnough(after)
 }
 
@@ -249,16 +249,11 @@ function isOneCredit({ history, earlier, period }: Pair & { earlier: LivePeriod 
   return !history.hasVersions && earlier.credits.length === 1 && period.credits.length === 1
 }
 
-/** The change that was live before. */
-function earlierOf({ live }: VoteHistory, { earlier }: LivePeriod): LivePeriod | undefined {
-  return earlier === null ? undefined : live.periods.get(earlier.id)
-}
-
 /** The votes on these changes and on those before them. */
 async function windowsOf(stores: JudgeStores, wanted: readonly WantedChange[]): Promise<Map<LivePeriod, WindowSums>> {
   const all = new Map<LivePeriod, WantedWindow>()
   for (const each of wanted) {
-    const earlier = earlierOf(each.history, each.period)
+    const earlier = earlierPeriod(each.history.live, each.period)
     all.set(each.period, each)
     if (earlier !== undefined) all.set(earlier, { history: each.history, period: earlier })
   }

@@ -2,11 +2,10 @@ import type { Prompt } from '../prompt.ts'
 import type { ListedRegression, RegressionStore } from '../regressions/regression.ts'
 import { intervalStarts } from '../signals/interval.ts'
 import type { IntervalTally, SignalStore } from '../signals/signal.ts'
-import { emptyTally, type Tally } from '../signals/tally.ts'
+import { emptyTally, type Tally, totalOf } from '../signals/tally.ts'
 import { day, dayStart, type Instant, nextTurn } from '../time.ts'
 import type { Impact } from './impact.ts'
 import { type LastChangeStores, lastChangesOf } from './last-changes.ts'
-import { totalOf } from './model/blocks.ts'
 import type { LearnedDrift } from './model/learned-drift.ts'
 
 /** A prompt with its latest change and recent signals. */
@@ -22,7 +21,7 @@ export interface Overview {
   regression: ListedRegression | null
 }
 
-export interface OverviewStores extends LastChangeStores {
+interface OverviewStores extends LastChangeStores {
   signals: LastChangeStores['signals'] & Pick<SignalStore, 'tallyByDay'>
   regressions: Pick<RegressionStore, 'worstOpen'>
 }

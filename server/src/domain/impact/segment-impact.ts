@@ -1,9 +1,10 @@
 import { createBoundedMap } from '../bounded-map.ts'
-import { countOf, type Tally } from '../signals/tally.ts'
+import { countOf, type Tally, totalOf } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
 import { derivedFrom } from './cache.ts'
-import type { LivePeriod } from './live/live-window.ts'
-import { cutBlocks, type Sum, totalOf } from './model/blocks.ts'
+import type { JudgedChange } from './judged-changes.ts'
+import { earlierPeriod } from './live/live-window.ts'
+import { cutBlocks, type Sum } from './model/blocks.ts'
 import { type Drift, learnDrift } from './model/drift.ts'
 import { discoveries } from './model/e-values.ts'
 import { evidenceOfChanges, likelihoodOfDrift } from './model/evidence.ts'
@@ -15,18 +16,14 @@ import { type ComparedSegment, designEffectOf, findingOf, readSegments } from '.
 import type { VoteHistory } from './reading/vote-history.ts'
 
 /** A change in one segment. */
-export interface SegmentImpact extends Omit<Judgement, 'reason'>, Pick<ComparedSegment, 'value' | 'isOther'> {
+interface SegmentImpact extends Omit<Judgement, 'reason'>, Pick<ComparedSegment, 'value' | 'isOther'> {
   before: Tally
   after: Tally
   explanation: string
 }
 
 /** A change with the votes that count for it and for the change before it. */
-export interface SegmentedChange {
-  period: LivePeriod
-  before: Tally
-  after: Tally
-}
+type SegmentedChange = Pick<JudgedChange, 'period' | 'before' | 'after'>
 
 /** A change by the values of one key of the metadata. */
 export interface SegmentedImpact {
@@ -60,7 +57,7 @@ export async function segmentsOfChanges(
   const segmented: (SegmentedImpact | null)[] = []
   for (const change of changes) {
     const { period } = change
-    const earlier = period.earlier === null ? undefined : history.live.periods.get(period.earlier.id)
+    const earlier = earlierPeriod(history.live, period)
     if (earlier === undefined) {
       segmented.push(null)
       continue

@@ -2,21 +2,21 @@ import type { Prompt } from '../prompt.ts'
 import type { Span } from '../signals/interval.ts'
 import type { RetentionStore } from '../signals/retention.ts'
 import type { IntervalTally } from '../signals/signal.ts'
-import { emptyTally, type Tally } from '../signals/tally.ts'
+import { countOf, emptyTally, type Tally, totalOf } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
 import type { Instant } from '../time.ts'
 import { type SegmentValue, segmentValueOf } from './reading/segment-votes.ts'
 import { maxExaminedVotes, maxMetadataBytes, readVotes } from './reading/window-votes.ts'
 
 /** The signals of one segment by interval. */
-export interface SegmentSummary {
+interface SegmentSummary {
   value: SegmentValue
   total: Tally
   /** In order. Intervals without signals are left out. */
   intervals: IntervalTally[]
 }
 
-export interface SegmentSummaries {
+interface SegmentSummaries {
   /** The largest first. */
   segments: SegmentSummary[]
   /** How many others there are. */
@@ -60,11 +60,9 @@ export async function segmentSummariesOf(
   }
   const segments = [...bySegment].map(([value, tallies]): SegmentSummary => {
     const intervals = [...tallies.values()].reverse()
-    const sum = (vote: keyof Tally) => intervals.reduce((total, tally) => total + tally[vote], 0)
-    return { value, total: { positive: sum('positive'), negative: sum('negative') }, intervals }
+    return { value, total: totalOf(intervals), intervals }
   })
-  const sizeOf = ({ total }: SegmentSummary) => total.positive + total.negative
-  segments.sort((a, b) => sizeOf(b) - sizeOf(a) || ((a.value ?? '') < (b.value ?? '') ? -1 : 1))
+  segments.sort((a, b) => countOf(b.total) - countOf(a.total) || ((a.value ?? '') < (b.value ?? '') ? -1 : 1))
   const examinedFrom = count >= maxExaminedVotes || bytes > maxMetadataBytes ? first : span.from
   const countedFrom = Math.max(examinedFrom, await store.retainedSince())
   return {

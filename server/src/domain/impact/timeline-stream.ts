@@ -1,6 +1,5 @@
 import type { EntryDetails } from '../history/entry.ts'
-import type { HistoryStore, TimelineFilter } from '../history/history.ts'
-import { type PullSpan, pullKey } from '../history/pull-span.ts'
+import { type HistoryStore, type PullSpan, pullKey, type TimelineFilter } from '../history/history.ts'
 import type { Prompt } from '../prompt.ts'
 import { judgeChanges } from './judged-changes.ts'
 import type { Moment } from './live/moment.ts'
@@ -8,7 +7,7 @@ import type { Drift } from './model/drift.ts'
 import { voteHistoryOf } from './reading/vote-history.ts'
 import { knownBy, knownUntil, type TimelineEntry, type TimelineStores, toTimelineEntries } from './timeline.ts'
 
-export interface TimelineStreamStores extends TimelineStores {
+interface TimelineStreamStores extends TimelineStores {
   history: TimelineStores['history'] & Pick<HistoryStore, 'timelineAfter'>
 }
 

@@ -1,18 +1,18 @@
 import type { EntryDetails } from '../history/entry.ts'
-import type { HistoryStore, TimelineFilter } from '../history/history.ts'
-import type { PullSpan } from '../history/pull-span.ts'
+import type { HistoryStore, PullSpan, TimelineFilter } from '../history/history.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import type { VersionTally } from '../signals/signal.ts'
-import { joinModelChanges, type ModelChange } from '../telemetry/model-changes.ts'
-import type { TelemetryStore } from '../telemetry/telemetry.ts'
+import { joinModelChanges, type ModelChange, modelChangesOfVotes, modelKeys } from '../telemetry/model-changes.ts'
 import type { Instant } from '../time.ts'
-import { type Impact, type TelemetryOfChange, telemetryOf, toImpact } from './impact.ts'
+import { type Impact, type ImpactStores, toImpact } from './impact.ts'
 import { type JudgedChange, type JudgeStores, judgeChanges, modelChangesOfPrompt } from './judged-changes.ts'
 import type { Moment } from './live/moment.ts'
 import { type Drift, defaultDrift } from './model/drift.ts'
-import { modelChangesOfNewestVotes } from './reading/model-votes.ts'
-import { unknownVersionsOf, type VoteHistory, type VoteStores, voteHistoryOf } from './reading/vote-history.ts'
+import type { AudienceStores } from './reading/audience.ts'
+import { segmentVotesOf } from './reading/segment-votes.ts'
+import { type TelemetryOfChange, telemetryOf } from './reading/telemetry.ts'
+import { endOfHours, unknownVersionsOf, type VoteHistory, voteHistoryOf } from './reading/vote-history.ts'
 import { segmentsOfChanges } from './segment-impact.ts'
 
 /** A history entry with its impact. `impact` is null if the change did not go live. */
@@ -23,7 +23,7 @@ export interface TimelineEntry {
   impact: Impact | null
 }
 
-export interface Timeline {
+interface Timeline {
   /** Null unless they were asked for. */
   modelChanges: ModelChange[] | null
   entries: TimelineEntry[]
@@ -32,17 +32,11 @@ export interface Timeline {
   unknownVersions: VersionTally[]
 }
 
-interface ImpactStores extends VoteStores, JudgeStores {
-  signals: JudgeStores['signals']
-  deployments: JudgeStores['deployments']
-  telemetry: JudgeStores['telemetry'] & Pick<TelemetryStore, 'exposures' | 'scores'>
-}
-
-export interface TimelineStores extends ImpactStores {
+export interface TimelineStores extends Omit<ImpactStores, 'history'> {
   history: Pick<HistoryStore, 'landedChanges' | 'timeline' | 'pullSpans'>
 }
 
-export interface TimelineEntryStores extends ImpactStores {
+interface TimelineEntryStores extends Omit<ImpactStores, 'history'> {
   history: Pick<HistoryStore, 'landedChanges' | 'find' | 'pullSpans'>
 }
 
@@ -133,4 +127,21 @@ export function knownBy({ at, isPast }: Moment, filter: TimelineFilter): Timelin
 
 export function knownUntil({ at, isPast }: Moment): Instant | null {
   return isPast ? at : null
+}
+
+/** When the newest 20,000 votes began to name another model, by each declared key that names it. */
+async function modelChangesOfNewestVotes(
+  { signals, segments }: AudienceStores,
+  { prompt, moment }: Pick<VoteHistory, 'prompt' | 'moment'>,
+): Promise<ModelChange[][]> {
+  const keys = (await segments.ofPrompt(prompt)).keys.filter((key) => modelKeys.includes(key))
+  if (keys.length === 0) return []
+  const until = moment.isPast ? moment.at + 1 : endOfHours(moment)
+  const window = { versions: [], spans: [{ from: 0, until }], unversionedOnly: false, until }
+  const byKey = await segmentVotesOf(signals, prompt, window, 'newest', keys)
+  return [...byKey.values()].map((byValue) =>
+    modelChangesOfVotes(
+      [...byValue].flatMap(([model, votes]) => (model === null ? [] : votes.map(({ at }) => ({ at, model })))),
+    ),
+  )
 }

@@ -37,18 +37,7 @@ export interface Proposal {
   createdAt: Instant
 }
 
-export type NewProposal = Pick<
-  Proposal,
-  | 'organisationId'
-  | 'promptId'
-  | 'regressionId'
-  | 'repositoryId'
-  | 'mode'
-  | 'files'
-  | 'branch'
-  | 'proposedBy'
-  | 'createdAt'
->
+type NewProposal = Omit<Proposal, 'id' | 'state' | 'prNumber' | 'prUrl'>
 
 export interface ClaimedProposal extends Proposal {
   claimedUntil: Instant
@@ -78,7 +67,7 @@ export interface ProposalStore {
 }
 
 /** What else to do about a regression for which no revert can be proposed. */
-export type ProposalProblem =
+type ProposalProblem =
   | 'over'
   | 'no_repository'
   | 'no_token'

@@ -15,7 +15,7 @@ import type { ProposalStore } from '../proposals/proposal.ts'
 import { cutVotes, findShifts, type JudgedCauses, type MovingChange } from '../shifts/find-shifts.ts'
 import type { ShiftStore, StoredShift } from '../shifts/shift.ts'
 import { storeShifts } from '../shifts/store-shifts.ts'
-import type { Tally } from '../signals/tally.ts'
+import { countOf } from '../signals/tally.ts'
 import type { Instant } from '../time.ts'
 import type { Regression, RegressionFigures, RegressionStore } from './regression.ts'
 import { findRepair } from './repair.ts'
@@ -32,7 +32,7 @@ export interface JudgingStores extends VoteStores, JudgeStores {
   proposals: Pick<ProposalStore, 'pullsOf'>
 }
 
-export interface JudgedPrompt {
+interface JudgedPrompt {
   /** Other prompts, by ID, that moved at the same time as this one: the causes of their shifts may differ now. */
   affected: number[]
 }
@@ -208,8 +208,7 @@ function figuresOf({
 }: JudgedChange): RegressionFigures | null {
   const [rateBefore, rateAfter] = [rateOf(before), rateOf(after)]
   if (rateBefore === null || rateAfter === null || difference === null) return null
-  const count = ({ positive, negative }: Tally) => positive + negative
-  const signals = { signalsBefore: count(before), signalsAfter: count(after) }
+  const signals = { signalsBefore: countOf(before), signalsAfter: countOf(after) }
   return { rateBefore, rateAfter, ...difference, explanation, evidence, ...signals, liveFrom: liveFrom(period) }
 }
 

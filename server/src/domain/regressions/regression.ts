@@ -1,9 +1,8 @@
 import type { Actor } from '../access/audit.ts'
-import { invalidField } from '../errors.ts'
 import type { HistoryEntry } from '../history/entry.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
-import { isLongerThan, validUnicode } from '../text.ts'
+import { validText } from '../text.ts'
 import type { Instant } from '../time.ts'
 import type { Triage, Triaged, TriageStep } from '../triage.ts'
 
@@ -69,7 +68,7 @@ export interface RegressionOrder {
 }
 
 /** A null field matches every regression. */
-export interface RegressionFilter {
+interface RegressionFilter {
   state: RegressionState | null
   /** An email address, in any case. */
   owner?: string | null
@@ -134,8 +133,5 @@ export interface RegressionStore {
 const maxNoteLength = 2_000
 
 export function validNote(text: string): string {
-  if (text.trim() === '') throw invalidField('note', 'must not be empty')
-  if (isLongerThan(text, maxNoteLength)) throw invalidField('note', `must be at most ${maxNoteLength} characters long`)
-  if (text.includes('\0')) throw invalidField('note', 'must not contain NUL characters')
-  return validUnicode('note', text)
+  return validText('note', text, maxNoteLength)
 }

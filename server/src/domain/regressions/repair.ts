@@ -8,12 +8,12 @@ import type { VoteHistory } from '../impact/reading/vote-history.ts'
 import type { ProposalStore } from '../proposals/proposal.ts'
 import type { Regression, Repair } from './regression.ts'
 
-export interface RepairStores extends JudgeStores {
+interface RepairStores extends JudgeStores {
   history: Pick<HistoryStore, 'entries'>
   proposals: Pick<ProposalStore, 'pullsOf'>
 }
 
-export interface FoundRepair {
+interface FoundRepair {
   by: Repair
   /** The change that repaired it; null if there is none. */
   entryId: number | null

@@ -19,7 +19,7 @@ export interface SweepStore {
   finishQueued(prompt: QueuedPrompt, until: Instant): Promise<void>
 }
 
-export interface QueuedPrompt {
+interface QueuedPrompt {
   organisationId: number
   promptId: number
 }

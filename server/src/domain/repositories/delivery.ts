@@ -23,11 +23,8 @@ export interface Delivery {
   finishedAt: Instant | null
 }
 
-export interface NewDelivery {
-  deliveryId: string | null
-  event: string
+export interface NewDelivery extends Pick<Delivery, 'deliveryId' | 'event' | 'receivedAt'> {
   body: string
-  receivedAt: Instant
 }
 
 export interface DeliveryStore {
@@ -67,13 +64,7 @@ export class InboxFullError extends DomainError {
 }
 
 /** The result of processing a delivery. */
-export interface DeliveryOutcome {
-  id: number
-  state: DeliveryState
-  error: string | null
-  nextAttemptAt: Instant
-  finishedAt: Instant | null
-}
+export type DeliveryOutcome = Pick<Delivery, 'id' | 'state' | 'error' | 'nextAttemptAt' | 'finishedAt'>
 
 const second = 1_000
 const retryDelaysMs = [2, 10, 60, 300, 1_800, 7_200, 28_800].map((seconds) => seconds * second)
@@ -96,4 +87,17 @@ export function failedAttempt(
     nextAttemptAt: now + delayMs,
     finishedAt: last ? now : null,
   }
+}
+
+export type Headers = Record<string, string | string[] | undefined>
+
+/** A webhook request as received. The body stays in bytes because the signature covers exactly these. */
+export interface WebhookRequest {
+  headers: Headers
+  body: Buffer
+}
+
+export function invalidSignature(): DomainError {
+  const message = 'The signature is missing or wrong. Check that the webhook uses the secret of this repository.'
+  return new DomainError('unauthorized', message)
 }

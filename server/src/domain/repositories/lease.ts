@@ -1,5 +1,5 @@
 import { randomBase62 } from '../random.ts'
-import type { Instant } from '../time.ts'
+import { hour, type Instant, minute } from '../time.ts'
 import type { Repository } from './repository.ts'
 
 /** The exclusive right to sync a repository, until it expires. */
@@ -28,4 +28,15 @@ export interface LeaseStore {
 /** Unique per worker, so a worker can tell that it lost its lease to another. */
 export function generateLeaseOwner(): string {
   return randomBase62(16)
+}
+
+/**
+ * How far ahead each kind of due time is ever set. A time further ahead was set before the clock went back and counts as due,
+ * so work is not put off until the clock catches up.
+ */
+export const maxFuture = { lease: minute, sync: 2 * hour, attempt: 24 * hour }
+
+/** Whether the repository is due for a sync. */
+export function isDue({ dueAt }: Pick<Repository, 'dueAt'>, now: Instant): boolean {
+  return dueAt <= now || dueAt > now + maxFuture.sync
 }

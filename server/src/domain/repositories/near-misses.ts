@@ -1,6 +1,5 @@
 import { sanitisedLine } from '../text.ts'
-import { expandBraces } from './brace-expansion.ts'
-import { globMatcher } from './path-pattern.ts'
+import { expandBraces, globMatcher } from './path-pattern.ts'
 
 const maxExamples = 3
 const maxRemembered = 10_000

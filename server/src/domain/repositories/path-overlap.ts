@@ -1,5 +1,4 @@
-import { expandBraces } from './brace-expansion.ts'
-import { matchesCharacter, parse, type Segment, type Token } from './path-pattern.ts'
+import { expandBraces, matchesCharacter, parse, type Segment, type Token } from './path-pattern.ts'
 
 /** Whether a file could match both globs. Two character classes count as overlapping. */
 export function patternsOverlap(one: string, other: string): boolean {

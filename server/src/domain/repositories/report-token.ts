@@ -1,43 +1,29 @@
 import type { ForgeName, Repository } from './repository.ts'
 import { isHttpUrl } from './repository-url.ts'
 
-/** What a token needs to report on pull requests, in the words of each forge. */
-const scopes: Record<ForgeName, string> = {
-  github: 'read and write access to Pull requests and Commit statuses (a classic token: the scope repo)',
-  gitlab: 'the scope api and the role Developer',
-  gitea: 'the scopes write:issue and write:repository',
-  forgejo: 'the scopes write:issue and write:repository',
-  bitbucket: 'the scopes pullrequest:write and repository:write',
-}
-
-/** What a token needs to propose reverts, in the words of each forge. */
-const proposalScopesOf: Record<ForgeName, string> = {
-  github: 'read and write access to Contents and Pull requests (a classic token: the scope repo)',
-  gitlab: 'the scopes api and write_repository, and the role Developer',
-  gitea: 'the scope write:repository, and write access to the repository',
-  forgejo: 'the scope write:repository, and write access to the repository',
-  bitbucket: 'the scopes repository:write and pullrequest:write',
-}
-
-/** What a token needs to open issues, in the words of each forge. */
-const issueScopesOf: Record<ForgeName, string> = {
-  github: 'read and write access to Issues (a classic token: the scope repo)',
-  gitlab: 'the scope api and the role Reporter',
-  gitea: 'the scope write:issue',
-  forgejo: 'the scope write:issue',
-  bitbucket: 'nothing: issues on Bitbucket are not supported',
-}
-
-export function issueScopes(forge: ForgeName): string {
-  return issueScopesOf[forge]
-}
-
-export function proposalScopes(forge: ForgeName): string {
-  return proposalScopesOf[forge]
-}
-
-export function reportScopes(forge: ForgeName): string {
-  return scopes[forge]
+/** What a token needs, in the words of each forge. */
+export const tokenScopes: Record<'reports' | 'proposals' | 'issues', Record<ForgeName, string>> = {
+  reports: {
+    github: 'read and write access to Pull requests and Commit statuses (a classic token: the scope repo)',
+    gitlab: 'the scope api and the role Developer',
+    gitea: 'the scopes write:issue and write:repository',
+    forgejo: 'the scopes write:issue and write:repository',
+    bitbucket: 'the scopes pullrequest:write and repository:write',
+  },
+  proposals: {
+    github: 'read and write access to Contents and Pull requests (a classic token: the scope repo)',
+    gitlab: 'the scopes api and write_repository, and the role Developer',
+    gitea: 'the scope write:repository, and write access to the repository',
+    forgejo: 'the scope write:repository, and write access to the repository',
+    bitbucket: 'the scopes repository:write and pullrequest:write',
+  },
+  issues: {
+    github: 'read and write access to Issues (a classic token: the scope repo)',
+    gitlab: 'the scope api and the role Reporter',
+    gitea: 'the scope write:issue',
+    forgejo: 'the scope write:issue',
+    bitbucket: 'nothing: issues on Bitbucket are not supported',
+  },
 }
 
 type TokenFacts = Pick<Repository, 'forge' | 'url' | 'sealedToken'>
@@ -47,9 +33,9 @@ export function missingReportToken(
   repository: TokenFacts & Pick<Repository, 'reportsOnPulls' | 'opensIssues' | 'briefsPulls'>,
 ): string | null {
   const { forge, reportsOnPulls, opensIssues, briefsPulls } = repository
-  if (reportsOnPulls) return missingToken(repository, 'Reports on pull requests need', scopes[forge])
-  if (briefsPulls) return missingToken(repository, 'Briefings need', scopes[forge])
-  return opensIssues ? missingToken(repository, 'Issues need', issueScopesOf[forge]) : null
+  if (reportsOnPulls) return missingToken(repository, 'Reports on pull requests need', tokenScopes.reports[forge])
+  if (briefsPulls) return missingToken(repository, 'Briefings need', tokenScopes.reports[forge])
+  return opensIssues ? missingToken(repository, 'Issues need', tokenScopes.issues[forge]) : null
 }
 
 /** Why the API of the forge cannot be used. `needs` starts the sentence. */

@@ -5,10 +5,9 @@ import type { Prompt } from '../prompt.ts'
 import type { ProposalFiles, ProposalMode } from '../proposals/proposal.ts'
 import type { Excerpt } from '../texts/phrase.ts'
 import type { Instant } from '../time.ts'
-import type { Delivery } from './delivery.ts'
+import type { Delivery, WebhookRequest } from './delivery.ts'
 import type { ForgeName, Repository } from './repository.ts'
 import type { SettingsUpdate } from './settings.ts'
-import type { WebhookRequest } from './webhook-request.ts'
 
 /** The use cases of connected repositories, shared by the HTTP API and the CLI. */
 export interface RepositoryService {
@@ -110,7 +109,7 @@ export interface ConnectedRepository {
   warnings: string[]
 }
 
-export interface SyncOptions {
+interface SyncOptions {
   /** Sync in this process and resolve when done, instead of leaving it to the worker. */
   wait?: boolean
 }
@@ -144,7 +143,7 @@ export function tooManyConnects(limit: number): DomainError {
 export const textStates = ['available', 'absent', 'too_large', 'unavailable'] as const
 
 /** Why a text is null: the file did not exist, its text exceeds the limit, or git does not have it. */
-export type TextState = (typeof textStates)[number]
+type TextState = (typeof textStates)[number]
 
 export const blameStates = ['available', 'absent', 'too_large', 'binary', 'not_landed', 'unavailable'] as const
 

@@ -3,7 +3,7 @@ import { validLine } from '../text.ts'
 import type { Repository } from './repository.ts'
 
 /** Which URLs are accepted beyond https and ssh. */
-export interface AllowedUrls {
+interface AllowedUrls {
   /** Folders on this machine. */
   allowLocal: boolean
   /** Plain http, which is neither encrypted nor authenticated. */

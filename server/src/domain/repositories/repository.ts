@@ -67,7 +67,7 @@ export interface Repository extends RepositorySettings {
   disconnectedAt: Instant | null
 }
 
-export type NewRepository = Pick<
+type NewRepository = Pick<
   Repository,
   'organisationId' | 'forge' | 'url' | 'path' | 'similarity' | 'hookId' | 'sealedToken' | 'sealedSecret' | 'createdAt'
 > &
@@ -83,7 +83,7 @@ export type DeployKeyFields = Pick<Repository, 'sealedSshKey' | 'sshPublicKey' |
 
 export const repositoryStates = ['connecting', 'following', 'failing', 'disconnected'] as const
 
-export type RepositoryState = (typeof repositoryStates)[number]
+type RepositoryState = (typeof repositoryStates)[number]
 
 export function repositoryState({ disconnectedAt, lastError, lastSyncAt }: Repository): RepositoryState {
   if (disconnectedAt !== null) return 'disconnected'

@@ -2,7 +2,7 @@ import type { Instant } from '../time.ts'
 import { type SealedTable, type SecretPlace, sealedColumns, sealedTables, type Vault } from './vault.ts'
 
 /** One encrypted value. */
-export interface SealedSecret {
+interface SealedSecret {
   organisationId: number
   table: SealedTable
   id: number

@@ -17,19 +17,13 @@ export interface Vault {
  * for a secret of the organisation itself, which has no such ID.
  */
 export type SecretPlace =
-  | { hookId: string | null; kind: SecretKind }
+  | { hookId: string | null; kind: 'token' | 'ssh_key' | 'webhook_secret' | 'voter_key' }
   | { alertId: string; kind: AlertSecretKind }
-  | { signingId: string; kind: SigningSecretKind }
-  | { sourceId: string; kind: SourceSecretKind }
+  | { signingId: string; kind: 'signing_key' }
+  | { sourceId: string; kind: 'source_secret' }
   | { purpose: 'state' | 'link'; kind: 'sign_in' }
 
-export type SecretKind = 'token' | 'ssh_key' | 'webhook_secret' | 'voter_key'
-
 export type AlertSecretKind = 'alert_target' | 'alert_secret'
-
-export type SigningSecretKind = 'signing_key'
-
-export type SourceSecretKind = 'source_secret'
 
 /**
  * The columns with secrets, by table. The current and the previous secret are of one kind, because a rotation moves one value to

@@ -1,5 +1,5 @@
 import { percent } from '../impact/model/explanation.ts'
-import { day, type Instant, isoTime } from '../time.ts'
+import { day, shortTime } from '../time.ts'
 import type { Candidates, Range, StoredShift } from './shift.ts'
 
 /** Two sentences: how far the rate moved and when, and what may have caused it. */
@@ -29,8 +29,8 @@ const months = [
 ]
 
 /** Such as `between 7 and 11 August 2026`. Within two days, the times of day matter. */
-export function spanOf([from, until]: Range): string {
-  if (until - from < 2 * day) return `between ${timeOf(from)} and ${timeOf(until)} UTC`
+function spanOf([from, until]: Range): string {
+  if (until - from < 2 * day) return `between ${shortTime(from)} and ${shortTime(until)} UTC`
   const [first, last] = [new Date(from), new Date(until)]
   const isSameYear = first.getUTCFullYear() === last.getUTCFullYear()
   const isSameMonth = isSameYear && first.getUTCMonth() === last.getUTCMonth()
@@ -38,8 +38,4 @@ export function spanOf([from, until]: Range): string {
   const year = isSameYear ? '' : ` ${first.getUTCFullYear()}`
   const end = `${last.getUTCDate()} ${months[last.getUTCMonth()]} ${last.getUTCFullYear()}`
   return `between ${first.getUTCDate()}${month}${year} and ${end}`
-}
-
-function timeOf(at: Instant): string {
-  return isoTime(at).slice(0, 16).replace('T', ' ')
 }

@@ -1,17 +1,18 @@
-import { type LivePeriod, liveFrom } from '../impact/live/live-window.ts'
-import { type Blocks, blockSizes, cutBlocks, minVotes, type Sum, totalOf } from '../impact/model/blocks.ts'
+import { earlierPeriod, type LivePeriod, liveFrom } from '../impact/live/live-window.ts'
+import { type Blocks, blockSizes, cutBlocks, minVotes, type Sum } from '../impact/model/blocks.ts'
 import { chainWindows } from '../impact/model/chain.ts'
 import type { Drift } from '../impact/model/drift.ts'
 import { seasonOf } from '../impact/model/season.ts'
 import { changesWithin, maxShifts, rangeOfStep, shiftsOf } from '../impact/model/shifts.ts'
 import { withSingleVotes } from '../impact/reading/short-windows.ts'
 import { type VoteHistory, voteWindowOf } from '../impact/reading/vote-history.ts'
+import { countOf, totalOf } from '../signals/tally.ts'
 import type { VoteStore } from '../signals/votes.ts'
 import { hourStart } from '../time.ts'
 import type { Candidates, FoundShift, Range } from './shift.ts'
 
 /** Blocks of all votes on a prompt, and the number of windows that they were cut from. */
-export interface CutVotes {
+interface CutVotes {
   blocks: Blocks
   windows: number
 }
@@ -64,21 +65,20 @@ export async function cutVotes(store: VoteStore, history: VoteHistory): Promise<
 function joinSmall(windows: readonly Sum[][]): Sum[][] {
   let open: Sum[] = []
   return windows.map((sums) => {
-    if (countOf(sums) >= minVotes) {
+    if (votesIn(sums) >= minVotes) {
       open = []
       return sums
     }
     open = [...open, ...sums]
-    if (countOf(open) < minVotes) return []
+    if (votesIn(open) < minVotes) return []
     const joined = open
     open = []
     return joined
   })
 }
 
-function countOf(sums: readonly Sum[]): number {
-  const { positive, negative } = totalOf(sums)
-  return positive + negative
+function votesIn(sums: readonly Sum[]): number {
+  return countOf(totalOf(sums))
 }
 
 /**
@@ -115,7 +115,7 @@ function shiftOfChange(
   drift: Readonly<Drift>,
 ): FoundShift {
   const at = liveFrom(period)
-  const earlier = period.earlier === null ? undefined : history.live.periods.get(period.earlier.id)
+  const earlier = earlierPeriod(history.live, period)
   const before = earlier === undefined ? -1 : windowOf(history, earlier)
   const [from, until] = rangeOfStep(blocks, before, windowOf(history, period), drift) ?? [hourStart(at), at]
   return {
@@ -139,7 +139,7 @@ function periodsWithin(shift: Pick<FoundShift, 'at' | 'between'>, periods: reado
 function candidatesOf(history: VoteHistory, periods: readonly LivePeriod[], [from, until]: Range): Candidates | null {
   if (periods.length === 0) return null
   const windows = chainWindows(history)
-  const votesOf = (sums: Sum[]) => countOf(sums.filter(({ start }) => start >= hourStart(from) && start <= until))
+  const votesOf = (sums: Sum[]) => votesIn(sums.filter(({ start }) => start >= hourStart(from) && start <= until))
   const all = Math.max(1, votesOf(windows.flat()))
   const changes = periods
     .map((period) => ({ entryId: period.change.id, share: votesOf(windows[windowOf(history, period)] as Sum[]) / all }))

@@ -11,7 +11,7 @@ import type { Others } from './others.ts'
 export type Range = [from: Instant, until: Instant]
 
 /** A change that went live while the rate moved. */
-export interface Candidate {
+interface Candidate {
   entryId: number
   /** Its share of the votes within the range of the shift. */
   share: number
@@ -69,7 +69,7 @@ export const shiftCauses = ['change', 'shared', 'unexplained'] as const
 export type ShiftCause = (typeof shiftCauses)[number]
 
 /** A null field matches every shift. */
-export interface ShiftFilter {
+interface ShiftFilter {
   promptIds: number[] | null
   cause: ShiftCause | null
   /** The earliest time of a shift. */

@@ -1,7 +1,7 @@
 import { invalidField } from '../errors.ts'
-import { isLongerThan } from '../text.ts'
+import { folded, isLongerThan } from '../text.ts'
 import type { Instant } from '../time.ts'
-import { canonicalJson, forEachMember } from './json-text.ts'
+import { canonicalJson, hasMembers } from './json-text.ts'
 import type { VersionText } from './version.ts'
 
 /** What a signal must contain. No sums exist for this, so it is searched. */
@@ -13,14 +13,14 @@ export interface ContentFilter {
   matches(signal: SignalContent): boolean
 }
 
-export interface SignalContent {
+interface SignalContent {
   comment: string | null
   metadata: string | null
   version: VersionText | null
   occurredAt: Instant
 }
 
-export interface ContentQuery {
+interface ContentQuery {
   hasComment: boolean
   /** Part of the comment, ignoring case and Unicode normalisation. */
   commentPart: string | null
@@ -53,21 +53,9 @@ export function contentFilter({ hasComment, commentPart, members }: ContentQuery
   }
 }
 
-function folded(text: string): string {
-  return text.normalize().toLowerCase()
-}
-
 /** The canonical JSON values that the text of a query stands for. */
 function valuesOf(text: string): Set<string> {
   return new Set([canonicalJson(JSON.stringify(text)), ...(scalar.test(text) ? [canonicalJson(text)] : [])])
-}
-
-function hasMembers(metadata: string, wanted: ReadonlyMap<string, ReadonlySet<string>>): boolean {
-  const missing = new Set(wanted.keys())
-  forEachMember(metadata, (name, value) => {
-    if (missing.has(name) && wanted.get(name)?.has(canonicalJson(value))) missing.delete(name)
-  })
-  return missing.size === 0
 }
 
 /** The longest value, or the longest name if a number could be written in another way than in the query. */

@@ -1,11 +1,11 @@
 import { type PageRequest, pageOffset } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
+import { countWhile } from '../sorted.ts'
 import type { Instant } from '../time.ts'
 import type { ContentFilter } from './content-filter.ts'
 import type { Span } from './interval.ts'
-import type { SignalFilter, SignalPage, SignalStore, SignalValue, StoredSignal } from './signal.ts'
+import type { SignalFilter, SignalPage, SignalStore, SignalValue, StoredSignal, VoteWindow } from './signal.ts'
 import type { Tally } from './tally.ts'
-import type { VoteWindow } from './vote-window.ts'
 
 /** A time without gaps in which signals count, and how many. */
 export interface CountedSpan extends Span, Tally {}
@@ -82,13 +82,7 @@ export function countsIn({ versions, spans, unversionedOnly, until }: VoteWindow
 
 /** `spans` are in order and do not overlap. */
 function isInside(spans: readonly Span[], at: Instant): boolean {
-  let [low, high] = [0, spans.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((spans[middle] as Span).from <= at) low = middle + 1
-    else high = middle
-  }
-  const last = spans[low - 1]
+  const last = spans[countWhile(spans, ({ from }) => from <= at) - 1]
   return last !== undefined && at < last.until
 }
 

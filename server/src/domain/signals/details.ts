@@ -22,7 +22,7 @@ export type HashVoter = (voter: string) => Promise<string>
 /** In characters, like every length in the API: see `firstCharacters`. */
 export const maxCommentLength = 2_000
 /** How long after the fact a vote is accepted. */
-export const maxVoteAgeDays = 30
+const maxVoteAgeDays = 30
 /** How far the clock of a client may be ahead. A time within it counts as now. */
 export const maxClockSkewMs = minute
 

@@ -2,7 +2,7 @@ import type { Access } from '../access/api-key.ts'
 import type { Actor } from '../access/audit.ts'
 import { invalidField } from '../errors.ts'
 import { delay, type Instant } from '../time.ts'
-import { canonicalJson, forEachMember } from './json-text.ts'
+import { canonicalJson, forEachMember, hasMembers } from './json-text.ts'
 
 /** Selects the signals to erase by their metadata. */
 export interface MetadataQuery {
@@ -65,18 +65,8 @@ export function metadataQuery(text: string): MetadataQuery {
     throw invalidField('metadata', `must have at most ${maxQueryMembers} members in an erasure`)
   }
   for (const [name, value] of wanted) wanted.set(name, canonicalJson(value))
-  return {
-    prefilter: prefilterOf(wanted),
-    // One pass over the text, however many members both sides have. JSON.parse would keep only the last of repeated members,
-    // but all of them are stored and exported.
-    matches(metadata) {
-      const missing = new Set(wanted.keys())
-      forEachMember(metadata, (name, value) => {
-        if (missing.has(name) && canonicalJson(value) === wanted.get(name)) missing.delete(name)
-      })
-      return missing.size === 0
-    },
-  }
+  const values = new Map([...wanted].map(([name, value]) => [name, new Set([value])]))
+  return { prefilter: prefilterOf(wanted), matches: (metadata) => hasMembers(metadata, values) }
 }
 
 /**

@@ -38,6 +38,18 @@ export function elementTexts(json: string): string[] {
   return texts
 }
 
+/**
+ * Whether the JSON object has all of these members, each with one of the values as canonical JSON. One pass over the text, however many
+ * members both sides have. JSON.parse would keep only the last of repeated members, but all of them are stored and exported.
+ */
+export function hasMembers(json: string, wanted: ReadonlyMap<string, ReadonlySet<string>>): boolean {
+  const missing = new Set(wanted.keys())
+  forEachMember(json, (name, value) => {
+    if (missing.has(name) && wanted.get(name)?.has(canonicalJson(value))) missing.delete(name)
+  })
+  return missing.size === 0
+}
+
 /** The nesting depth of objects and arrays: 1 for an object with only scalar members. */
 export function nestingDepth(json: string): number {
   let depth = 0

@@ -3,19 +3,17 @@ import type { Access } from '../access/api-key.ts'
 import type { Actor } from '../access/audit.ts'
 import type { PlanLimits } from '../access/plan.ts'
 import { DomainError, invalidField } from '../errors.ts'
+import { monthlyLimitError } from '../limit-error.ts'
 import type { PageRequest } from '../page.ts'
 import type { Prompt } from '../prompt.ts'
 import { type Instant, nextMonthStart } from '../time.ts'
 import type { ContentFilter } from './content-filter.ts'
 import type { ErasureStore } from './erasure.ts'
-import type { HourlySums } from './hourly-sums.ts'
 import type { Interval, Span } from './interval.ts'
 import { nestingDepth } from './json-text.ts'
-import { monthlyLimitError } from './monthly-limit.ts'
 import type { RetentionStore } from './retention.ts'
-import type { Tally } from './tally.ts'
+import type { HourlySums, Tally } from './tally.ts'
 import type { VersionText } from './version.ts'
-import type { VoteWindow } from './vote-window.ts'
 
 export const signalValues = ['positive', 'negative'] as const
 
@@ -105,16 +103,26 @@ export interface SignalCursor {
   id: number
 }
 
+/** Which signals count for a change: those that name a version of it, and those of the times in which it was live. */
+export interface VoteWindow {
+  versions: readonly VersionText[]
+  spans: readonly Span[]
+  /** Whether signals in the spans that name a version count for another change. */
+  unversionedOnly: boolean
+  /** Signals from this time on do not count. */
+  until: Instant
+}
+
 export type SignalSearchFilter = SignalFilter & { content: ContentFilter }
 
 /** Which signals of a window to read. */
-export interface WindowSlice {
+interface WindowSlice {
   value: SignalValue | null
   skip: number
   limit: number
 }
 
-export interface SearchedSlice {
+interface SearchedSlice {
   /** Newest first. */
   matches: StoredSignal[]
   examined: number
@@ -130,12 +138,12 @@ export interface IntervalTally extends Tally {
   start: Instant
 }
 
-export interface PromptInstant {
+interface PromptInstant {
   promptId: number
   at: Instant
 }
 
-export interface PromptVersion {
+interface PromptVersion {
   promptId: number
   version: VersionText
 }
@@ -334,3 +342,9 @@ export function recordedSignal(
 function fingerprint(prompt: Prompt, body: string): string {
   return hash('sha256', `${prompt.publicId} ${body}`, 'base64url')
 }
+
+/** How many signals one request may record. */
+export const maxBatchSignals = 1_000
+
+/** A thousand signals of 2 KB each. Parsing this much JSON takes about 20 ms; json-bodies.ts rejects what would take much longer. */
+export const maxBatchBytes = 2 * 1024 * 1024

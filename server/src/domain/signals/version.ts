@@ -8,7 +8,7 @@ import { isLongerThan } from '../text.ts'
  */
 export type VersionText = string
 
-export type Version = { kind: 'commit'; sha: string } | { kind: 'entry'; id: number } | { kind: 'label'; label: string }
+type Version = { kind: 'commit'; sha: string } | { kind: 'entry'; id: number } | { kind: 'label'; label: string }
 
 /** Where OpenTelemetry puts the version of a prompt. */
 export const versionMember = 'gen_ai.prompt.version'

@@ -3,7 +3,6 @@ import { DomainError } from '../errors.ts'
 import type { Vault } from '../repositories/vault.ts'
 import type { Clock } from '../time.ts'
 import {
-  type AdapterName,
   generateSourceId,
   generateSourceSecret,
   hasOwnSecret,
@@ -16,11 +15,7 @@ import {
   validSourceSecret,
 } from './source.ts'
 
-export interface RequestedSource {
-  organisationId: number
-  name: string
-  adapter: AdapterName
-  settings: SourceSettings
+interface RequestedSource extends Pick<Source, 'organisationId' | 'name' | 'adapter' | 'settings'> {
   /** The secret of products that generate one. They show it when they know the URL, so it may come later. */
   secret: string | null
 }

@@ -105,7 +105,7 @@ export type NewSource = Omit<Source, 'id' | 'counts' | 'readUntil'> & {
   pollAt: Instant | null
 }
 
-export type SourceChanges = Pick<Source, 'name' | 'settings' | 'sealedSecret'>
+type SourceChanges = Pick<Source, 'name' | 'settings' | 'sealedSecret'>
 
 export interface SourceStore {
   list(organisationId: number): Promise<Source[]>

@@ -5,19 +5,15 @@ import type { Store } from '../store.ts'
 import type { CallLink } from './telemetry.ts'
 
 /** What is known about the call that produced an output. Each may be missing. */
-export interface CallIds {
-  traceId: string
-  spanId: string
-  responseId: string | null
-}
+export type CallIds = Pick<CallLink, 'traceId' | 'spanId' | 'responseId'>
 
-export interface FoundCall {
+interface FoundCall {
   prompt: Prompt
   link: CallLink
 }
 
 /** The call that the IDs belong to; null if none is known, and `ambiguous` if the trace has calls of several prompts. */
-export type FindCall = (ids: CallIds) => FoundCall | 'ambiguous' | null
+type FindCall = (ids: CallIds) => FoundCall | 'ambiguous' | null
 
 /**
  * Reads the calls of prompts that the key may use with one of these IDs. The call of an output is that of its response, else of its

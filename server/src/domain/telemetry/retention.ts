@@ -4,7 +4,7 @@ import type { TelemetryStore } from './telemetry.ts'
 // Longer than a batch takes, so that signal writes are hardly delayed.
 const pauseMs = 20
 /** How long an evaluation waits for its span. Exporters send spans within seconds, and retry for minutes. */
-export const maxWaitMs = hour
+const maxWaitMs = hour
 
 /** Removes links and IDs of events that are older than `days`, and rejects evaluations whose span has not come. */
 export async function removeOldTelemetry(

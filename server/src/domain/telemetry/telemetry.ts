@@ -21,14 +21,11 @@ export interface Call {
 export type CallLink = Pick<Call, 'traceId' | 'spanId' | 'promptId' | 'version' | 'model' | 'responseId'>
 
 /** A score of a judge, which is counted by the hour and not stored itself. */
-export interface JudgeScore {
+export interface JudgeScore extends Pick<Call, 'promptId' | 'version' | 'at'> {
   eventId: string
-  promptId: number
   /** Of the evaluation. */
   name: string
-  version: VersionText | null
   value: SignalValue
-  at: Instant
 }
 
 export const telemetryKinds = ['logs', 'spans'] as const
@@ -55,15 +52,13 @@ export interface StoredOutcome extends OutcomeCount {
 }
 
 /** An evaluation whose span has not arrived yet, as it was read. */
-export interface WaitingEvaluation {
+interface WaitingEvaluation extends Pick<Call, 'traceId' | 'responseId'> {
   eventId: string
-  traceId: string
-  responseId: string | null
   document: string
 }
 
 /** How often a prompt was called. */
-export interface Exposures {
+interface Exposures {
   byVersion: Map<VersionText, number>
   /** Calls that name no version, in the order of time. */
   unversioned: { hour: Instant; calls: number }[]

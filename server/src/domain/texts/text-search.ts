@@ -2,10 +2,8 @@ import type { DeploymentStore } from '../deployments/deployment.ts'
 import { invalidField } from '../errors.ts'
 import type { EntryDetails } from '../history/entry.ts'
 import type { HistoryStore, TextCursor, VersionBlob } from '../history/history.ts'
-import { livePeriodsOf } from '../impact/live/live-periods.ts'
 import { type LivePeriod, liveFrom, liveUntil } from '../impact/live/live-window.ts'
-import { now as atNow } from '../impact/live/moment.ts'
-import { lineOf } from '../impact/reading/vote-history.ts'
+import { periodsOf } from '../impact/reading/vote-history.ts'
 import type { Prompt, PromptStore } from '../prompt.ts'
 import type { RepositoryService } from '../repositories/repository-service.ts'
 import type { Instant } from '../time.ts'
@@ -25,7 +23,7 @@ export interface TextMatch {
   excerpt: Excerpt
 }
 
-export interface TextSearch {
+interface TextSearch {
   /** What is live first, then the newest prompt and its newest version. */
   matches: TextMatch[]
   /** How many versions were searched, and how many could not be: their text is unknown, too large or not in git. */
@@ -35,13 +33,13 @@ export interface TextSearch {
   cursor: TextCursor | null
 }
 
-export interface TextSearchStores {
+interface TextSearchStores {
   history: Pick<HistoryStore, 'landedChanges' | 'entries' | 'versionBlobs'>
   deployments: Pick<DeploymentStore, 'line' | 'promptLine' | 'places'>
   prompts: Pick<PromptStore, 'withIds'>
 }
 
-export interface TextSearchRequest {
+interface TextSearchRequest {
   organisationId: number
   /** Null for every prompt. */
   promptIds: number[] | null
@@ -84,7 +82,7 @@ export async function searchTexts(
     const known = knownPrompts.get(promptId)
     if (known !== undefined) return known
     const [prompt] = await stores.prompts.withIds(organisationId, [promptId])
-    const found = prompt === undefined ? null : { prompt, periods: await periodsOf(stores, prompt, now) }
+    const found = prompt === undefined ? null : { prompt, periods: (await periodsOf(stores, prompt, now)).live.periods }
     knownPrompts.set(promptId, found)
     return found
   }
@@ -147,11 +145,6 @@ export async function searchTexts(
     if (slice.length < versionsPerSlice) return finish(null)
     if (examined + skipped >= maxExamined || performance.now() > deadline) return finish(cursor)
   }
-}
-
-async function periodsOf(stores: TextSearchStores, prompt: Prompt, now: Instant): Promise<Map<number, LivePeriod>> {
-  const [segments, landed] = await Promise.all([lineOf(stores, prompt), stores.history.landedChanges(prompt)])
-  return livePeriodsOf(landed, segments, atNow(now)).live.periods
 }
 
 /** The versions in parts, in the same order, each of one repository. */

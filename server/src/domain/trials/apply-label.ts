@@ -6,7 +6,7 @@ import type { Instant } from '../time.ts'
 import type { HasWriteAccess, PendingLabel } from './label.ts'
 import { startTrial } from './start-trial.ts'
 
-export type LabelOutcome =
+type LabelOutcome =
   | { kind: 'done'; trialId: string | null }
   | { kind: 'refused'; reason: string }
   | { kind: 'retry'; reason: string }

@@ -10,10 +10,8 @@ import {
   type TrialVerdict,
   verdictOfTrial,
 } from './e-process.ts'
-import type { TrialFindings } from './findings.ts'
 import { type ArmCounts, hasShareMismatch } from './share-check.ts'
-import { emptyArms, type Trial, type TrialVote } from './trial.ts'
-import type { TrialProgress } from './trial-progress.ts'
+import { emptyArms, type Trial, type TrialFindings, type TrialProgress, type TrialVote } from './trial.ts'
 
 // Those who vote soon after the start, or after a change of the share, may have been served before it.
 const settlingMs = hour
@@ -77,7 +75,7 @@ function countHour(progress: TrialProgress, at: Instant): void {
   else progress.hours = [...progress.hours, [start, 1] as [number, number]].sort(([a], [b]) => a - b).slice(-maxHours)
 }
 
-export interface TrialLook {
+interface TrialLook {
   findings: TrialFindings
   verdict: TrialVerdict
   mismatch: boolean

@@ -1,5 +1,5 @@
 import { type Difference, notableDifference } from '../impact/model/verdict.ts'
-import type { Tally } from '../signals/tally.ts'
+import { countOf, type Tally } from '../signals/tally.ts'
 import { type Arm, arms } from './assignment.ts'
 
 // Bets against "both arms have the same rate at this moment". The arm of each vote was drawn at random, so whatever moves the rate
@@ -20,7 +20,7 @@ interface Bets extends Record<Arm, Tally> {
   share: number
 }
 
-export const trialVerdicts = ['better', 'worse', 'undecided'] as const
+const trialVerdicts = ['better', 'worse', 'undecided'] as const
 
 export type TrialVerdict = (typeof trialVerdicts)[number]
 
@@ -186,7 +186,7 @@ function edgeOf(isPossible: (difference: number) => boolean, end: 1 | -1): numbe
 function estimateOf({ bets }: TrialEvidence): number | null {
   let [sum, weights] = [0, 0]
   for (const { candidate, control } of bets) {
-    const [m, n] = [totalOf(candidate), totalOf(control)]
+    const [m, n] = [countOf(candidate), countOf(control)]
     if (m === 0 || n === 0) continue
     const weight = (m * n) / (m + n)
     sum += weight * (candidate.positive / m - control.positive / n)
@@ -203,14 +203,10 @@ const minVotes = 20
  * points while there are few votes. Null if no verdict is in sight.
  */
 export function daysUntilVerdict(evidence: TrialEvidence, share: number, votesPerDay: number): number | null {
-  const isKnown = arms.every((arm) => evidence.bets.reduce((sum, bet) => sum + totalOf(bet[arm]), 0) >= minVotes)
+  const isKnown = arms.every((arm) => evidence.bets.reduce((sum, bet) => sum + countOf(bet[arm]), 0) >= minVotes)
   const difference = (isKnown ? estimateOf(evidence) : null) ?? -notableDifference
   const votes = votesUntilVerdict(evidence, share, difference)
   return votes === null || votesPerDay <= 0 ? null : votes / votesPerDay
-}
-
-function totalOf({ positive, negative }: Tally): number {
-  return positive + negative
 }
 
 const maxVotes = 1e9

@@ -1,6 +1,5 @@
 import { percent } from '../impact/model/explanation.ts'
-import type { ArmFindings } from './findings.ts'
-import type { Trial } from './trial.ts'
+import type { ArmFindings, Trial } from './trial.ts'
 
 /** One sentence or two on what a trial found. */
 export function explainTrial({ commitSha, state, verdict, mismatch, findings }: Trial): string {

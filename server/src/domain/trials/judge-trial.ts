@@ -5,13 +5,20 @@ import type { Prompt } from '../prompt.ts'
 import type { Store } from '../store.ts'
 import { hour, type Instant, minute } from '../time.ts'
 import { armsOf, countVote, lookAt, startProgress } from './count-votes.ts'
-import type { StoredProgress, Trial, TrialChange, TrialEnding, TrialEvent } from './trial.ts'
-import type { TrialProgress, VotePosition } from './trial-progress.ts'
+import type {
+  StoredProgress,
+  Trial,
+  TrialChange,
+  TrialEnding,
+  TrialEvent,
+  TrialProgress,
+  VotePosition,
+} from './trial.ts'
 
-export type TrialStores = Pick<Store, 'trials' | 'prompts' | 'liveTexts' | 'repositories' | 'facts'>
+type TrialStores = Pick<Store, 'trials' | 'prompts' | 'liveTexts' | 'repositories' | 'facts'>
 
 // Trials are decided long before. Bounds the rows that are kept for one.
-export const maxVoters = 100_000
+const maxVoters = 100_000
 // Bounds the memory and the time of a look. A voter with more votes than this delays the judging of that trial only.
 const pageSize = 2_000
 const maxPages = 10
@@ -23,7 +30,7 @@ const searchEveryMs = hour
 const maxLostMs = 10 * minute
 
 /** What all trials of an organisation are compared with. */
-export interface LiveSituation {
+interface LiveSituation {
   settings: DeliverySettings
   live: Map<number, LiveVersionOfPrompt>
 }

@@ -23,7 +23,7 @@ export function hasShareMismatch(counts: readonly ArmCounts[]): boolean {
 }
 
 /** The log capital of bets on each mismatch, against every unit being in the candidate with a probability of the share. */
-export function logShareCapital(counts: readonly ArmCounts[]): number {
+function logShareCapital(counts: readonly ArmCounts[]): number {
   const logs = mismatches.map((ratio) => {
     let log = 0
     for (const { share, candidate, control } of counts) {

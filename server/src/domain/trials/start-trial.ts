@@ -3,6 +3,7 @@ import type { Actor } from '../access/audit.ts'
 import { maxDeliveredBytes } from '../delivery/live-text.ts'
 import { deliveryIsOff, isDelivered } from '../delivery/settings.ts'
 import { DomainError, invalidField } from '../errors.ts'
+import { isFullSha } from '../history/entry.ts'
 import { stateOf } from '../history/pull.ts'
 import { matchesPromptGlob, type Prompt } from '../prompt.ts'
 import { findPrompt } from '../prompt-reference.ts'
@@ -13,7 +14,7 @@ import type { Instant } from '../time.ts'
 import { generateTrialId, type Ramp, type Trial, validRamp, validShare } from './trial.ts'
 
 /** What to try. */
-export interface CandidateRequest {
+interface CandidateRequest {
   pull: number | null
   /** A full hash. With a pull request, the head that was reviewed. */
   commit: string | null
@@ -21,7 +22,7 @@ export interface CandidateRequest {
 }
 
 /** What to try, and on how many. */
-export interface TrialRequest extends CandidateRequest {
+interface TrialRequest extends CandidateRequest {
   /** IDs, names or paths; null for all prompts that the commits change. */
   prompts: string[] | null
   share: number | null
@@ -29,7 +30,7 @@ export interface TrialRequest extends CandidateRequest {
 }
 
 /** Who starts it. */
-export interface Starter {
+interface Starter {
   access: Pick<Access, 'organisationId' | 'prompts'>
   by: Actor
   name: string
@@ -37,7 +38,7 @@ export interface Starter {
 
 type Stores = Pick<Store, 'repositories' | 'prompts' | 'liveTexts' | 'trials' | 'facts'>
 
-export const maxTrialPrompts = 100
+const maxTrialPrompts = 100
 const maxListed = 20
 
 /** Starts a trial. What is served is copied now, so that nothing that happens to the branch later matters. */
@@ -147,7 +148,7 @@ async function candidateOf(
   if (pull === null && commit === null) throw invalidField('pull', 'is required, or commit')
   const reviewed = commit?.toLowerCase() ?? null
   // Anyone can open a pull request whose commit begins with given digits.
-  if (reviewed !== null && !/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(reviewed)) {
+  if (reviewed !== null && !isFullSha(reviewed)) {
     throw invalidField('commit', 'must be a full hash of 40 or 64 digits')
   }
   const found = await repositories.candidate(repository.id, pull ?? (reviewed as string))
@@ -180,7 +181,7 @@ function checkReviewed({ pull, commit }: CandidateRequest, { isOwnBranch }: Cand
 }
 
 /** What a trial would serve now. */
-export interface Preview {
+interface Preview {
   repository: Repository
   candidate: Candidate
   /** Those that the commits change, as far as the key may see them. */

@@ -5,11 +5,10 @@ import { createTurns } from '../time.ts'
 import type { Arm } from './assignment.ts'
 import { addVote, armOfVote, shareAt } from './count-votes.ts'
 import { differenceOfTrial, logCapital, startEvidence, type TrialEvidence } from './e-process.ts'
-import { emptyArms, type Trial, type TrialStore, type TrialVote } from './trial.ts'
-import type { VotePosition } from './trial-progress.ts'
+import { emptyArms, type Trial, type TrialStore, type TrialVote, type VotePosition } from './trial.ts'
 
 /** A trial among the voters with one value of a key of the metadata. */
-export interface TrialSegment {
+interface TrialSegment {
   value: SegmentValue
   /** Whether it pools all values beyond the first 20. */
   isOther: boolean

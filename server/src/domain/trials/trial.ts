@@ -6,9 +6,9 @@ import { randomBase62 } from '../random.ts'
 import type { Tally } from '../signals/tally.ts'
 import type { Instant } from '../time.ts'
 import type { Arm } from './assignment.ts'
-import type { TrialFindings } from './findings.ts'
+import type { TrialEvidence } from './e-process.ts'
 import type { PendingLabel } from './label.ts'
-import type { TrialProgress, VotePosition } from './trial-progress.ts'
+import type { ArmCounts } from './share-check.ts'
 
 export const trialStates = ['running', 'paused', 'ended'] as const
 
@@ -57,7 +57,7 @@ export interface Ramp {
   votes: number
 }
 
-export interface TrialPrompt {
+interface TrialPrompt {
   prompt: Pick<Prompt, 'id' | 'publicId' | 'name'>
   /** The ID of the candidate's text in git. */
   blob: string
@@ -87,6 +87,52 @@ export interface ServedTrial {
 export interface Exposures extends Record<Arm, number> {
   trial: string
   share: number
+}
+
+/** What the judge found about a trial when it looked last. */
+export interface TrialFindings {
+  judgedAt: Instant
+  arms: Record<Arm, ArmFindings>
+  /** The candidate's rate minus that of the control, and its confidence sequence. Null until both arms have votes. */
+  difference: number | null
+  interval: [low: number, high: number] | null
+  /** About how many days until there is a verdict at today's traffic. Null if there is one, or if that is not known. */
+  daysLeft: number | null
+}
+
+export interface ArmFindings {
+  /** Units that were served by this arm, each process counting for itself. */
+  exposures: number
+  /** The first votes of so many voters. */
+  voters: number
+  positive: number
+}
+
+/** Where a vote is in the order of time. */
+export interface VotePosition {
+  at: Instant
+  id: number
+}
+
+/** What the judge has counted of a trial, and how far it has read. Plain JSON of a few kilobytes, however many votes there are. */
+export interface TrialProgress {
+  /** The last vote that was read. */
+  read: VotePosition
+  /** Whether there was none after it. */
+  isAtEnd: boolean
+  /** Where the search for votes that were stored late is. Null between two searches. */
+  late: VotePosition | null
+  searchedAt: Instant
+  evidence: TrialEvidence
+  arms: Record<Arm, { voters: number; positive: number }>
+  /** The voters by the share that they were assigned by. */
+  voters: ArmCounts[]
+  /** The votes since the share was changed last. */
+  atShare: { from: Instant; votes: number }
+  /** How many votes each of the last hours had. */
+  hours: [hour: Instant, votes: number][]
+  /** Since when a prompt has no live text. */
+  lostSince: Instant | null
 }
 
 /** A vote that counts for a trial. */

@@ -7,7 +7,7 @@ import type { Instant } from '../time.ts'
 import type { VerifiedToken } from './token.ts'
 
 /** What the holder of a token says. Null withdraws the vote. */
-export interface Vote {
+interface Vote {
   value: SignalValue | null
   comment: string | null
 }

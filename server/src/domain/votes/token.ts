@@ -12,7 +12,7 @@ import { day, type Instant } from '../time.ts'
  * `plt_<payload>.<signature>`, where the payload is JSON in base64url, and the signature is the HMAC-SHA-256 of everything before
  * the dot, in base64url.
  */
-export interface Tokens {
+interface Tokens {
   /** What the token allows. Null if it is wrong in any way, so that no response can tell more. */
   verify(token: unknown, now: Instant): Promise<VerifiedToken | null>
 }

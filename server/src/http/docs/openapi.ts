@@ -5,7 +5,7 @@ import type { Operation as DeclaredOperation, ResponseSchema } from '../../../..
 import { ambiguousPromptSchema } from '../../../../contract/prompt-id.ts'
 import { errorBodySchema, rateLimitedBodySchema, unexpectedBodySchema } from '../../../../contract/schema.ts'
 import { DomainError, invalid } from '../../domain/errors.ts'
-import { monthlyLimitError } from '../../domain/signals/monthly-limit.ts'
+import { monthlyLimitError } from '../../domain/limit-error.ts'
 import { version } from '../../version.ts'
 import { errorBody, forbidden, internalError, notFound, unauthorized } from '../errors.ts'
 import { introduction, securitySchemes, tags, webhookHeaders } from './descriptions.ts'

@@ -1,5 +1,5 @@
 import type { EffectBody, LiveWindowBody, TimelineEntryBody, UnknownVersionsBody } from '../../../../contract/impact.ts'
-import type { PullStep } from '../../domain/history/pull-span.ts'
+import type { PullStep } from '../../domain/history/history.ts'
 import { type Impact, rated } from '../../domain/impact/impact.ts'
 import type { LiveWindow } from '../../domain/impact/live/live-window.ts'
 import type { TimelineEntry } from '../../domain/impact/timeline.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { failedSignIns, operations, tooManyFailures } from '../../../../contract/sessions.ts'
-import { readerRoles } from '../../domain/access/api-key.ts'
-import { hashToken, sessionIdOf } from '../../domain/access/session.ts'
+import { hashSecret, readerRoles } from '../../domain/access/api-key.ts'
+import { sessionIdOf } from '../../domain/access/session.ts'
 import { invalid } from '../../domain/errors.ts'
 import { createMinuteLimit } from '../../domain/minute-limit.ts'
 import { pageOffset } from '../../domain/page.ts'
@@ -60,7 +60,7 @@ export function sessionRoutes(context: Context) {
 
     route(app, operations.signOut, async ({ headers }, reply) => {
       const token = sessionTokenIn(headers.cookie, publicUrl())
-      if (token !== null) await store.sessions.end(hashToken(token))
+      if (token !== null) await store.sessions.end(hashSecret(token))
       return reply.status(204).header('Set-Cookie', clearedSessionCookie(publicUrl())).send()
     })
 
@@ -76,7 +76,7 @@ export function sessionRoutes(context: Context) {
       if (token === null || chosen === undefined) throw invalid('organisation_id must be one of your organisations')
       // Ends when the other would have: otherwise a session could extend itself forever.
       const { expiresAt, cookie } = await openSession(context, request, chosen, access.expiresAt)
-      await store.sessions.end(hashToken(token))
+      await store.sessions.end(hashSecret(token))
       return reply
         .header('Cache-Control', 'no-store')
         .header('Set-Cookie', cookie)

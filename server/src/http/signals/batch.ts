@@ -10,9 +10,14 @@ import {
 import { DomainError } from '../../domain/errors.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { findPrompt } from '../../domain/prompt-reference.ts'
-import { maxBatchBytes } from '../../domain/signals/batch-limit.ts'
 import { elementTexts, memberText } from '../../domain/signals/json-text.ts'
-import { type Allowance, type RecordedSignal, type RecordSignal, recordSignal } from '../../domain/signals/signal.ts'
+import {
+  type Allowance,
+  maxBatchBytes,
+  type RecordedSignal,
+  type RecordSignal,
+  recordSignal,
+} from '../../domain/signals/signal.ts'
 import type { VersionText } from '../../domain/signals/version.ts'
 import { type CallIds, readCalls, requireCall } from '../../domain/telemetry/call-links.ts'
 import { createTurns, type Instant } from '../../domain/time.ts'

@@ -1,4 +1,4 @@
-import type { CommitPlaces } from '../../domain/deployments/commit-place.ts'
+import type { CommitPlaces } from '../../domain/deployments/deployment.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import { day, hourStart, type Instant } from '../../domain/time.ts'
 import { type ColumnTypes, type Database, type Statement, statement } from './database.ts'

@@ -134,7 +134,7 @@ export async function countRows(database: Database, rows: string, parameters: Va
   return requireRow(await database.rows(`select count(*) as count from ${rows}`, parameters)).count as number
 }
 
-/** Whether a due time has come. Takes two parameters: now, and now plus `maxFuture` (see domain/repositories/due-time.ts). */
+/** Whether a due time has come. Takes two parameters: now, and now plus `maxFuture` (see domain/repositories/lease.ts). */
 export function isDueSql(column: string): string {
   return `(${column} <= ? or ${column} > ?)`
 }

@@ -5,7 +5,7 @@ import type {
   DeliveryStore,
   NewDelivery,
 } from '../../domain/repositories/delivery.ts'
-import { maxFuture } from '../../domain/repositories/due-time.ts'
+import { maxFuture } from '../../domain/repositories/lease.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import { groupCommit } from '../group-commit.ts'
 import {

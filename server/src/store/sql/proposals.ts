@@ -7,7 +7,7 @@ import type {
   ProposalState,
   ProposalStore,
 } from '../../domain/proposals/proposal.ts'
-import { maxFuture } from '../../domain/repositories/due-time.ts'
+import { maxFuture } from '../../domain/repositories/lease.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, isDueSql, type Row, requireRow, statement, writeRows } from './database.ts'
 

@@ -1,5 +1,5 @@
 import type { PullCommentStore } from '../../domain/alerts/pull-comment.ts'
-import { maxFuture } from '../../domain/repositories/due-time.ts'
+import { maxFuture } from '../../domain/repositories/lease.ts'
 import { type Database, firstOrNull, isDueSql, writeRows } from './database.ts'
 import { columns, toRegression } from './regressions.ts'
 

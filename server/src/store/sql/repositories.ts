@@ -1,5 +1,4 @@
-import { maxFuture } from '../../domain/repositories/due-time.ts'
-import type { Lease, LeaseStore } from '../../domain/repositories/lease.ts'
+import { type Lease, type LeaseStore, maxFuture } from '../../domain/repositories/lease.ts'
 import { type RepositoryStore, staleAfterMs } from '../../domain/repositories/repository.ts'
 import { type Database, firstOrNull, isDueSql, requireRow, type Statement, statement, writeRows } from './database.ts'
 import { sqlRepositoryChanges } from './repository-changes.ts'

@@ -108,7 +108,7 @@ export function sqlShares(database: Database): ShareStore {
       // Read each time, so that a revoked link is rejected at once.
       const rows = await database.rows(
         `select -s.id as key_id, 'reader' as role, null as prompts, ${expiresAt},
-           coalesce(s.revoked_at, k.revoked_at, p.deleted_at) as revoked_at, s.organisation_id, o.plan, s.id as share_id,
+           coalesce(s.revoked_at, k.revoked_at, p.deleted_at) as revoked_at, s.organisation_id, o.plan,
            s.regression_id, s.includes_signals, p.public_id, p.name
          from shares s join organisations o on o.id = s.organisation_id join api_keys k on k.id = s.key_id
            join prompts p on p.organisation_id = s.organisation_id and p.id = s.prompt_id
@@ -138,7 +138,6 @@ function toSharedAccess(row: Row): SharedAccess {
   return {
     ...toAccess(row),
     shared: {
-      shareId: row.share_id as number,
       promptId: row.public_id as string,
       promptName: row.name as string,
       regressionId: row.regression_id as number | null,

@@ -1,5 +1,5 @@
 import type { Span } from '../../domain/signals/interval.ts'
-import type { VoteWindow } from '../../domain/signals/vote-window.ts'
+import type { VoteWindow } from '../../domain/signals/signal.ts'
 import { type ColumnTypes, type Database, type Statement, statement } from './database.ts'
 
 const spanColumns: ColumnTypes = { first: 'bigint', last: 'bigint' }

@@ -17,7 +17,7 @@ export interface LiveEnvironment {
   versions: EnvironmentVersion[]
 }
 
-export interface EnvironmentVersion {
+interface EnvironmentVersion {
   /** Null if it is not known which version of the prompt the commit has. */
   entry: EntryDetails | null
   /** The deployed commit; null for the version that merges had made live before a first canary. */
@@ -26,7 +26,7 @@ export interface EnvironmentVersion {
   share: number
 }
 
-export interface LiveEnvironmentStores {
+interface LiveEnvironmentStores {
   history: Pick<HistoryStore, 'landedChanges' | 'entries'>
   deployments: Pick<DeploymentStore, 'environmentEvents'>
 }

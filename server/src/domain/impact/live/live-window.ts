@@ -1,5 +1,6 @@
 import type { LineSegment, LivePart, Place } from '../../deployments/live-line.ts'
 import { mergeEnd, type TimedChange } from '../../history/change.ts'
+import { countWhile } from '../../sorted.ts'
 import type { Instant } from '../../time.ts'
 
 export const liveSources = ['deployment', 'merge'] as const
@@ -142,6 +143,11 @@ export function newestPeriods({ periods }: LiveHistory): LivePeriod[] {
   return [...periods.values()].sort((a, b) => liveFrom(b) - liveFrom(a) || newestFirst(a.change, b.change))
 }
 
+/** When the change was live that was live before this one. */
+export function earlierPeriod({ periods }: LiveHistory, { earlier }: LivePeriod): LivePeriod | undefined {
+  return earlier === null ? undefined : periods.get(earlier.id)
+}
+
 export function liveFrom({ windows }: LivePeriod): Instant {
   return (windows[0] as LiveWindow).from
 }
@@ -182,7 +188,8 @@ function versionFinder(changes: TimedChange[]): (place: Place) => TimedChange | 
     const { bySha, onBranch } = known
     const exact = bySha.get(sha)
     if (exact !== undefined || seq === null) return exact ?? null
-    for (let i = countUpTo(onBranch, seq) - 1; i >= 0; i--) {
+    const count = countWhile(onBranch, (change) => (change.seq as number) <= seq)
+    for (let i = count - 1; i >= 0; i--) {
       const change = onBranch[i] as TimedChange
       // Of the commits that a rewrite dropped, those count that were dropped with this one or later.
       if (change.orphanedAt === null || (orphanedAt !== null && change.orphanedAt >= orphanedAt)) return change
@@ -207,15 +214,4 @@ function versionIndex(changes: TimedChange[]): VersionIndex {
   }
   const onBranch = changes.filter(({ seq }) => seq !== null).sort((a, b) => (a.seq as number) - (b.seq as number))
   return { bySha, onBranch }
-}
-
-/** How many of these changes, in order of `seq`, are at or before it. */
-function countUpTo(changes: TimedChange[], seq: number): number {
-  let [low, high] = [0, changes.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (((changes[middle] as TimedChange).seq as number) <= seq) low = middle + 1
-    else high = middle
-  }
-  return low
 }

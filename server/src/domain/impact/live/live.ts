@@ -5,22 +5,19 @@ import type { HistoryStore } from '../../history/history.ts'
 import type { Prompt } from '../../prompt.ts'
 import type { Instant } from '../../time.ts'
 import { lineOf } from '../reading/vote-history.ts'
-import { type LiveHistory, type LiveSource, liveHistory } from './live-window.ts'
+import { type LiveHistory, type LivePartOfChange, liveHistory } from './live-window.ts'
 
 /** A version that was live at some time. */
-export interface LiveVersion {
+export interface LiveVersion extends Omit<LivePartOfChange, 'change'> {
   entry: EntryDetails
-  share: number
-  source: LiveSource
-  environment: string | null
 }
 
-export interface Live extends LiveVersion {
+interface Live extends LiveVersion {
   /** Other versions that were live at the same time, with a smaller share. */
   others: LiveVersion[]
 }
 
-export interface LiveStores {
+interface LiveStores {
   history: Pick<HistoryStore, 'live' | 'landedChanges' | 'entries'>
   deployments: Pick<DeploymentStore, 'line' | 'promptLine' | 'places'>
 }

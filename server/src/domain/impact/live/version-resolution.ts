@@ -1,6 +1,7 @@
 import type { Place } from '../../deployments/live-line.ts'
 import type { TimedChange } from '../../history/change.ts'
 import { parseVersion, type VersionText } from '../../signals/version.ts'
+import { countWhile } from '../../sorted.ts'
 import { derivedFrom } from '../cache.ts'
 import type { LivePeriods } from './live-periods.ts'
 import type { LiveHistory } from './live-window.ts'
@@ -96,12 +97,7 @@ export function versionsNaming(
 function abbreviationsOf(changes: TimedChange[]): (start: string) => TimedChange | null {
   const sorted = changes.toSorted((a, b) => (a.commitSha < b.commitSha ? -1 : 1))
   return (start) => {
-    let [low, high] = [0, sorted.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((sorted[middle] as TimedChange).commitSha < start) low = middle + 1
-      else high = middle
-    }
+    const low = countWhile(sorted, ({ commitSha }) => commitSha < start)
     const found = sorted[low]
     if (found === undefined || !found.commitSha.startsWith(start)) return null
     const end = sorted.slice(low).findIndex(({ commitSha }) => !commitSha.startsWith(start))

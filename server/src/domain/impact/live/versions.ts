@@ -5,10 +5,8 @@ import { matchesWords, wordsOf } from '../../history/version-search.ts'
 import { type PageRequest, pageOffset } from '../../page.ts'
 import type { Prompt } from '../../prompt.ts'
 import { createTurns, type Instant } from '../../time.ts'
-import { lineOf } from '../reading/vote-history.ts'
-import { livePeriodsOf } from './live-periods.ts'
+import { periodsOf } from '../reading/vote-history.ts'
 import type { LivePartOfChange, LivePeriod } from './live-window.ts'
-import { now as atNow } from './moment.ts'
 
 /** A change that went live. */
 export interface Version {
@@ -18,14 +16,14 @@ export interface Version {
   live: LivePartOfChange | null
 }
 
-export interface Versions {
+interface Versions {
   versions: Version[]
   totalCount: number
   /** Whether the search examined all versions. */
   isComplete: boolean
 }
 
-export interface VersionStores {
+interface VersionStores {
   history: Pick<HistoryStore, 'landedChanges' | 'entries' | 'searchTexts'>
   deployments: Pick<DeploymentStore, 'line' | 'promptLine' | 'places'>
 }
@@ -42,8 +40,7 @@ export async function versionsOf(
   request: PageRequest,
   now: Instant,
 ): Promise<Versions> {
-  const [segments, landed] = await Promise.all([lineOf(stores, prompt), stores.history.landedChanges(prompt)])
-  const { live, periods } = livePeriodsOf(landed, segments, atNow(now))
+  const { live, periods } = await periodsOf(stores, prompt, now)
   const newest = periods.toReversed()
   const words = wordsOf(search)
   const found = words.length === 0 ? newest : await matching(stores, prompt, newest.slice(0, maxSearched), words)
@@ -67,13 +64,12 @@ export async function versionsOf(
 
 /** When a change was live; null if it never was. */
 export async function periodOf(
-  stores: Pick<VersionStores, 'deployments'> & { history: Pick<HistoryStore, 'landedChanges'> },
+  stores: Parameters<typeof periodsOf>[0],
   prompt: Prompt,
   entryId: number,
   now: Instant,
 ): Promise<LivePeriod | null> {
-  const [segments, landed] = await Promise.all([lineOf(stores, prompt), stores.history.landedChanges(prompt)])
-  return livePeriodsOf(landed, segments, atNow(now)).live.periods.get(entryId) ?? null
+  return (await periodsOf(stores, prompt, now)).live.periods.get(entryId) ?? null
 }
 
 async function matching(

@@ -1,5 +1,5 @@
 import type { IntervalTally } from '../../signals/signal.ts'
-import type { Tally } from '../../signals/tally.ts'
+import { type Tally, totalOf } from '../../signals/tally.ts'
 import type { Instant } from '../../time.ts'
 import { effectiveSampleSize } from './effective-sample-size.ts'
 import type { Season } from './season.ts'
@@ -79,16 +79,6 @@ function sizeFor(votes: number, blocks: number, smallest: number): number {
   let size = smallest
   while (size * blocks < votes) size *= 2
   return size
-}
-
-/** The sum of these tallies. */
-export function totalOf(tallies: readonly Tally[]): Tally {
-  let [positive, negative] = [0, 0]
-  for (const tally of tallies) {
-    positive += tally.positive
-    negative += tally.negative
-  }
-  return { positive, negative }
 }
 
 interface Block {

@@ -1,9 +1,9 @@
-import { emptyTally } from '../../signals/tally.ts'
+import { emptyTally, totalOf } from '../../signals/tally.ts'
 import { hourStart, type Instant } from '../../time.ts'
 import { derivedFrom } from '../cache.ts'
 import { type LivePeriod, liveFrom } from '../live/live-window.ts'
 import type { VoteHistory } from '../reading/vote-history.ts'
-import { type Blocks, blockSize, cutBlocks, type Sum, totalOf } from './blocks.ts'
+import { type Blocks, blockSize, cutBlocks, type Sum } from './blocks.ts'
 import { type Season, seasonOf } from './season.ts'
 
 /** All votes of a prompt in a row: how they drifted, with a step of its own for each change. */

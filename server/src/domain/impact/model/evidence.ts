@@ -14,7 +14,7 @@ export interface Evidence extends StepEvidence {
 }
 
 /** The log Bayes factors of a step at two moments. */
-export interface ComparedMoments {
+interface ComparedMoments {
   change: number
   other: number
 }

@@ -1,5 +1,5 @@
 import type { Tally } from '../../signals/tally.ts'
-import { type Instant, isoTime } from '../../time.ts'
+import { shortTime } from '../../time.ts'
 import type { Judgement } from './judgement.ts'
 import type { Reason } from './unexplained.ts'
 import { rateOf } from './verdict.ts'
@@ -32,7 +32,7 @@ export function explain(judgement: Judgement, before: Tally, after: Tally): stri
 function why(reason: Reason | null, effectiveSignals: number): string {
   switch (reason?.kind) {
     case 'elsewhere':
-      return `the rate moved around ${timeOf(reason.at)} UTC, not with this change`
+      return `the rate moved around ${shortTime(reason.at)} UTC, not with this change`
     case 'audience':
       return `the votes are distributed differently over "${reason.key}", which makes ${points(Math.abs(reason.mix.audience))} of the difference. For the same "${reason.key}", the rates do not show an effect of the change`
     case 'shared':
@@ -44,15 +44,11 @@ function why(reason: Reason | null, effectiveSignals: number): string {
         source === 'signals' ? 'that the metadata of votes names changed' : `changed from "${from}" to "${to}"`
       const changed = `the model ${names}`
       if (reason.together) return `${changed} in the same hour, so the votes cannot tell which of the two it was`
-      return `${changed} around ${timeOf(at)} UTC, which explains the votes better than this change`
+      return `${changed} around ${shortTime(at)} UTC, which explains the votes better than this change`
     }
     default:
       return `votes on this prompt may drift this far without any change: together they say as much as ${grouped(effectiveSignals)} independent votes`
   }
-}
-
-function timeOf(at: Instant): string {
-  return isoTime(at).slice(0, 16).replace('T', ' ')
 }
 
 /** For a segment that would be called better or worse on its own. */

@@ -2,7 +2,7 @@ const number = new Float64Array(1)
 const words = new Uint32Array(number.buffer)
 
 /** Tells by 64 bits whether numbers are the same as before. */
-export interface Fingerprint {
+interface Fingerprint {
   add(value: number): void
   /** Integers of up to 32 bits, which takes a tenth of the time. */
   addIntegers(values: readonly number[], unit?: number): void

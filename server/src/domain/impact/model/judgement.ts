@@ -1,4 +1,4 @@
-import { countOf, type Tally } from '../../signals/tally.ts'
+import { countOf, scaled, type Tally } from '../../signals/tally.ts'
 import type { Evidence } from './evidence.ts'
 import type { StepEvidence } from './step.ts'
 import { type Circumstances, isCertain, type Reason, reasonAgainst } from './unexplained.ts'
@@ -61,8 +61,4 @@ function effectiveOf(before: Tally, after: Tally, { information }: StepEvidence)
 
 function toLog10(evidence: Evidence | null): number | null {
   return evidence === null ? null : evidence.logBayesFactor / Math.LN10
-}
-
-function scaled({ positive, negative }: Tally, share: number): Tally {
-  return { positive: positive * share, negative: negative * share }
 }

@@ -1,6 +1,6 @@
 import { createBoundedMap } from '../../bounded-map.ts'
-import type { HourlySums } from '../../signals/hourly-sums.ts'
-import { firstFrom } from '../../sorted-numbers.ts'
+import type { HourlySums } from '../../signals/tally.ts'
+import { firstFrom } from '../../sorted.ts'
 import { hour } from '../../time.ts'
 import { derivedFrom } from '../cache.ts'
 import type { LivePeriod } from '../live/live-window.ts'

@@ -9,7 +9,7 @@ import type { Past } from './past.ts'
 import type { StepEvidence } from './step.ts'
 
 /** The votes on a change and on the one before it, with the past of their prompt. */
-export interface ComparedVotes {
+interface ComparedVotes {
   past: Past
   earlier: LivePeriod
   period: LivePeriod

@@ -1,4 +1,4 @@
-import type { HourlySums } from '../../signals/hourly-sums.ts'
+import type { HourlySums } from '../../signals/tally.ts'
 import { day, type Instant } from '../../time.ts'
 
 /** How far the rate lies above its average at a time of the week, on the scale of `Blocks.y`. */

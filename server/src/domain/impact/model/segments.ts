@@ -1,4 +1,4 @@
-import type { Tally } from '../../signals/tally.ts'
+import { countOf, type Tally, totalOf } from '../../signals/tally.ts'
 import type { ModelChange } from '../../telemetry/model-changes.ts'
 import { cutBlocks, type Sum } from './blocks.ts'
 import { type Drift, defaultDrift, gridSize, posteriorOf } from './drift.ts'
@@ -6,7 +6,7 @@ import { allowStep, logLikelihoodOf, observe, startLevels } from './local-level.
 import { observeStep, otherStepVariance, type Step, type StepEvidence, startStep, weigh } from './step.ts'
 
 /** The votes of one segment, such as one model or locale, per window. The change to judge starts the last window. */
-export type SegmentSums = readonly (readonly Sum[])[]
+type SegmentSums = readonly (readonly Sum[])[]
 
 /**
  * The evidence that the change made the same step in every segment, each with a level of its own. A change in how many votes come
@@ -71,14 +71,13 @@ export interface Mix {
 
 /** Splits the pooled difference. Segments without votes on one side keep the rate of the other. Null without votes on a side. */
 export function mixOf(segments: readonly { before: Tally; after: Tally }[]): Mix | null {
-  const count = ({ positive, negative }: Tally) => positive + negative
-  const before = segments.reduce((sum, segment) => sum + count(segment.before), 0)
-  const after = segments.reduce((sum, segment) => sum + count(segment.after), 0)
+  const before = countOf(totalOf(segments.map((segment) => segment.before)))
+  const after = countOf(totalOf(segments.map((segment) => segment.after)))
   if (before === 0 || after === 0) return null
   let audience = 0
   let within = 0
   for (const segment of segments) {
-    const [n, m] = [count(segment.before), count(segment.after)]
+    const [n, m] = [countOf(segment.before), countOf(segment.after)]
     if (n + m === 0) continue
     const from = n > 0 ? segment.before.positive / n : segment.after.positive / m
     const to = m > 0 ? segment.after.positive / m : from

@@ -5,7 +5,7 @@ import { bestMoment, evidenceOfAnyMoment, evidenceOfMoments } from './moments.ts
 import { minLogBayesFactor } from './verdict.ts'
 
 /** A moment at which the rate moved more than drift explains. */
-export interface Shift {
+interface Shift {
   at: Instant
   /** The rate moved at some time in this range. */
   between: [Instant, Instant]

@@ -1,4 +1,4 @@
-import type { Tally } from '../../signals/tally.ts'
+import { countOf, type Tally } from '../../signals/tally.ts'
 import { logBeta } from './beta.ts'
 
 type Bounds = [low: number, high: number]
@@ -79,14 +79,10 @@ function logLikelihood(positive: number, negative: number): number {
 /** The verdict if the signals are independent of each other. It stays valid however often it was checked before. */
 export function verdictOf(before: Tally, after: Tally): Exclude<Verdict, 'unexplained'> {
   const comparison = differenceOf(before, after)
-  if (comparison === null || hasTooFewSignals(before) || hasTooFewSignals(after)) return 'too_little_data'
+  if (comparison === null || Math.min(countOf(before), countOf(after)) < minSignals) return 'too_little_data'
   const [low, high] = comparison.interval
   // The factor is never large while the interval contains 0. Checking the interval first skips most computations and keeps the
   // two results consistent.
   if ((low > 0 || high < 0) && logBayesFactor(before, after) >= minLogBayesFactor) return low > 0 ? 'better' : 'worse'
   return low < -notableDifference || high > notableDifference ? 'too_little_data' : 'no_difference_seen'
-}
-
-function hasTooFewSignals({ positive, negative }: Tally): boolean {
-  return positive + negative < minSignals
 }

@@ -2,15 +2,17 @@ import { invalidField } from '../../errors.ts'
 import type { Prompt } from '../../prompt.ts'
 import type { CountedSignals, CountedSpan } from '../../signals/counted-signals.ts'
 import type { RetentionStore } from '../../signals/retention.ts'
+import { countOf, emptyTally, totalOf } from '../../signals/tally.ts'
 import { day, dayStart, hour, hourStart, type Instant } from '../../time.ts'
+import { earlierPeriod } from '../live/live-window.ts'
 import { now } from '../live/moment.ts'
-import { type Sum, totalOf } from '../model/blocks.ts'
+import type { Sum } from '../model/blocks.ts'
 import { type VoteStores, voteHistoryOf, voteWindowOf } from './vote-history.ts'
 import { windowSumsOf } from './window-sums.ts'
 
 export const changeSides = ['before', 'after'] as const
 
-export type ChangeSide = (typeof changeSides)[number]
+type ChangeSide = (typeof changeSides)[number]
 
 /** One of the two groups of signals that the impact of a change compares. */
 export interface SideOfChange {
@@ -35,15 +37,13 @@ export async function signalsOfChange(
   ])
   const change = history.live.periods.get(entryId)
   if (change === undefined) throw invalidField('change', 'must be the ID of a change of this prompt that went live')
-  const earlier = change.earlier === null ? undefined : history.live.periods.get(change.earlier.id)
-  const period = side === 'after' ? change : earlier
+  const period = side === 'after' ? change : earlierPeriod(history.live, change)
   if (period === undefined) return nothing
   const [window] = await windowSumsOf(stores, [{ history, period }])
-  const { positive, negative } = window?.tally ?? { positive: 0, negative: 0 }
   return {
     window: voteWindowOf(history, period),
     hours: hoursOf(window?.sums ?? [], at).filter(({ from }) => from >= retainedSince),
-    counted: positive + negative,
+    counted: countOf(window?.tally ?? emptyTally),
   }
 }
 

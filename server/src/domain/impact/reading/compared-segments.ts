@@ -1,8 +1,8 @@
-import type { Tally } from '../../signals/tally.ts'
+import { type Tally, totalOf } from '../../signals/tally.ts'
 import type { Vote, VoteStore } from '../../signals/votes.ts'
 import { type ModelChange, modelChangesOfVotes } from '../../telemetry/model-changes.ts'
 import type { LivePeriod } from '../live/live-window.ts'
-import { type Sum, totalOf } from '../model/blocks.ts'
+import type { Sum } from '../model/blocks.ts'
 import type { Drift } from '../model/drift.ts'
 import { evidenceAcrossSegments, mixOf, type SegmentFinding } from '../model/segments.ts'
 import { type SegmentValue, segmentVotesOf } from './segment-votes.ts'
@@ -10,7 +10,7 @@ import { type VoteHistory, voteWindowOf } from './vote-history.ts'
 import { sumsOfVotes } from './window-votes.ts'
 
 /** The changes whose votes are compared. */
-export interface ComparedPeriods {
+interface ComparedPeriods {
   before: LivePeriod
   after: LivePeriod
 }
@@ -25,7 +25,7 @@ export interface ComparedSegment {
   after: Sum[]
 }
 
-export const maxSegments = 20
+const maxSegments = 20
 
 /** Reads the last votes before the change and the first ones after it, by the values of each key. */
 export async function readSegments(

@@ -1,5 +1,5 @@
 import type { Prompt } from '../../prompt.ts'
-import type { VoteWindow } from '../../signals/vote-window.ts'
+import type { VoteWindow } from '../../signals/signal.ts'
 import type { Vote, VoteStore } from '../../signals/votes.ts'
 import { isLongerThan } from '../../text.ts'
 import { maxExaminedVotes, readVotes, type VoteOrder } from './window-votes.ts'
@@ -19,7 +19,7 @@ export function segmentValueOf(members: object, key: string): SegmentValue {
 }
 
 /** For each key, the votes of each of its values, in the order of time. */
-export type VotesBySegment = Map<string, Map<SegmentValue, Vote[]>>
+type VotesBySegment = Map<string, Map<SegmentValue, Vote[]>>
 
 /** Reads the first votes of the window in the order, up to the limit of signals that may be examined. */
 export async function segmentVotesOf(

@@ -1,9 +1,9 @@
 import type { Prompt } from '../../prompt.ts'
-import { countOf } from '../../signals/tally.ts'
-import type { VoteWindow } from '../../signals/vote-window.ts'
+import type { VoteWindow } from '../../signals/signal.ts'
+import { countOf, totalOf } from '../../signals/tally.ts'
 import type { Vote, VoteStore } from '../../signals/votes.ts'
 import { hour, hourStart, type Instant } from '../../time.ts'
-import { type Sum, totalOf } from '../model/blocks.ts'
+import type { Sum } from '../model/blocks.ts'
 import type { Sums } from './window-sums.ts'
 import { maxShortWindowVotes, sumsOfVotes, votesOf } from './window-votes.ts'
 

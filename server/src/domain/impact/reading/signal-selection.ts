@@ -1,14 +1,14 @@
+import type { HistoryStore } from '../../history/history.ts'
 import type { Prompt } from '../../prompt.ts'
-import { type CommitNameStores, namesOfVersion } from '../../signals/commit-names.ts'
 import type { ContentFilter } from '../../signals/content-filter.ts'
 import { type CountedSignals, contentOfCounted } from '../../signals/counted-signals.ts'
-import type { SignalFilter } from '../../signals/signal.ts'
-import { queriedVersion } from '../../signals/version.ts'
+import type { SignalFilter, SignalStore } from '../../signals/signal.ts'
+import { minShaLength, parseVersion, queriedVersion, shaLength, type VersionText } from '../../signals/version.ts'
 import type { Instant } from '../../time.ts'
 import { type ChangeSignalStores, type SideOfChange, signalsOfChange } from './change-signals.ts'
 
 /** Which signals a reader asks for. Null stands for all. */
-export interface SignalSelection extends Pick<SignalFilter, 'since' | 'until' | 'value'> {
+interface SignalSelection extends Pick<SignalFilter, 'since' | 'until' | 'value'> {
   version: string | null
   content: ContentFilter | null
   side: SideOfChange | null
@@ -37,4 +37,34 @@ export async function selectSignals(
   const counted = { ...side, ...(await signalsOfChange(stores, prompt, side, now)) }
   const isSearch = content !== null || since !== null || until !== null || versions !== null
   return { filter: { ...filter, content: contentOfCounted(counted, content) }, counted, isSearch }
+}
+
+interface CommitNameStores {
+  history: Pick<HistoryStore, 'landedChanges'>
+  signals: Pick<SignalStore, 'versionsStartingWith'>
+}
+
+/**
+ * The versions that a filter on this one selects: the same commit may be recorded in full and abbreviated. As in impact, an
+ * abbreviation has to be unique among the known commits, which are those of the history and those recorded in full. Otherwise only the
+ * version itself is selected.
+ */
+async function namesOfVersion(
+  { history, signals }: CommitNameStores,
+  prompt: Prompt,
+  version: VersionText,
+): Promise<VersionText[]> {
+  const parsed = parseVersion(version)
+  if (parsed.kind !== 'commit') return [version]
+  const recorded = await signals.versionsStartingWith(prompt, version.slice(0, minShaLength))
+  if (recorded === null || recorded.every((each) => each === version)) return [version]
+  const landed = (await history.landedChanges(prompt)).map(({ commitSha }) => commitSha)
+  const known = new Set([...landed, ...[...recorded, version].filter(({ length }) => length === shaLength)])
+  const commitOf = (name: string): string | null => {
+    const [commit, ...others] = [...known].filter((sha) => sha.startsWith(name))
+    return commit === undefined || others.length > 0 ? null : commit
+  }
+  const commit = commitOf(version)
+  if (commit === null) return [version]
+  return [...new Set([version, ...recorded.filter((name) => commitOf(name) === commit)])]
 }

@@ -2,16 +2,14 @@ import type { DeploymentStore } from '../../deployments/deployment.ts'
 import type { LineSegment } from '../../deployments/live-line.ts'
 import type { HistoryStore } from '../../history/history.ts'
 import type { Prompt } from '../../prompt.ts'
-import type { HourlySums } from '../../signals/hourly-sums.ts'
-import { maxVersions, type SignalStore, type VersionTally } from '../../signals/signal.ts'
-import type { Tally } from '../../signals/tally.ts'
+import { maxVersions, type SignalStore, type VersionTally, type VoteWindow } from '../../signals/signal.ts'
+import { countOf, type HourlySums, type Tally, totalOf } from '../../signals/tally.ts'
 import type { VersionText } from '../../signals/version.ts'
-import type { VoteWindow } from '../../signals/vote-window.ts'
 import { day, hour, hourStart, type Instant } from '../../time.ts'
 import { derivedFrom } from '../cache.ts'
 import { type LivePeriods, livePeriodsOf } from '../live/live-periods.ts'
 import type { LivePeriod } from '../live/live-window.ts'
-import type { Moment } from '../live/moment.ts'
+import { now as atNow, type Moment } from '../live/moment.ts'
 import { commitsToPlace, namedChanges, type ResolvedVersions, resolveVersions } from '../live/version-resolution.ts'
 
 export interface VoteStores {
@@ -63,7 +61,7 @@ export async function voteHistoryOf(stores: VoteStores, prompt: Prompt, moment: 
     ...periods,
     prompt,
     moment,
-    hours: startedHour.length === 0 ? hours : withHour(hours, hourStart(moment.at), totalOfCounts(startedHour)),
+    hours: startedHour.length === 0 ? hours : withHour(hours, hourStart(moment.at), totalOf(startedHour)),
     hasVersions: versions.length > 0,
     // The first two also for a prompt with more versions than can be listed.
     versionsOf: ({ change: { id, commitSha } }) => [...new Set([commitSha, `#${id}`, ...(ofChange.get(id) ?? [])])],
@@ -129,8 +127,8 @@ export async function unknownVersionsOf(
         negative: negative + (started?.negative ?? 0),
       }
     })
-    .filter(({ positive, negative }) => positive + negative > 0)
-    .sort((a, b) => b.positive + b.negative - a.positive - a.negative || (a.version < b.version ? -1 : 1))
+    .filter((tally) => countOf(tally) > 0)
+    .sort((a, b) => countOf(b) - countOf(a) || (a.version < b.version ? -1 : 1))
 }
 
 const noSegments: LineSegment[] = []
@@ -140,6 +138,16 @@ export async function lineOf({ deployments }: Pick<VoteStores, 'deployments'>, p
   const own = await deployments.promptLine(prompt)
   if (own !== null || prompt.repositoryId === null) return own ?? noSegments
   return deployments.line(prompt.organisationId, prompt.repositoryId)
+}
+
+/** When the changes of a prompt were live, as far as is known now. */
+export async function periodsOf(
+  stores: Pick<VoteStores, 'history' | 'deployments'>,
+  prompt: Prompt,
+  now: Instant,
+): Promise<LivePeriods> {
+  const [segments, landed] = await Promise.all([lineOf(stores, prompt), stores.history.landedChanges(prompt)])
+  return livePeriodsOf(landed, segments, atNow(now))
 }
 
 async function resolved(
@@ -170,12 +178,5 @@ function withHour(sums: HourlySums, start: Instant, { positive, negative }: Tall
     start: [...sums.start, start],
     positive: [...sums.positive, positive],
     negative: [...sums.negative, negative],
-  }
-}
-
-export function totalOfCounts(tallies: readonly Tally[]): Tally {
-  return {
-    positive: tallies.reduce((sum, { positive }) => sum + positive, 0),
-    negative: tallies.reduce((sum, { negative }) => sum + negative, 0),
   }
 }

@@ -1,11 +1,10 @@
-import { type HourlySums, noSums } from '../../signals/hourly-sums.ts'
 import type { Span } from '../../signals/interval.ts'
-import { emptyTally, type Tally } from '../../signals/tally.ts'
-import { firstFrom } from '../../sorted-numbers.ts'
+import { emptyTally, type HourlySums, noSums, type Tally, totalOf } from '../../signals/tally.ts'
+import { firstFrom } from '../../sorted.ts'
 import { hour, hourStart, type Instant } from '../../time.ts'
 import type { Credit, LivePeriod } from '../live/live-window.ts'
-import { type Sum, totalOf } from '../model/blocks.ts'
-import { endOfHours, totalOfCounts, type VoteHistory, type VoteStores } from './vote-history.ts'
+import type { Sum } from '../model/blocks.ts'
+import { endOfHours, type VoteHistory, type VoteStores } from './vote-history.ts'
 
 /** How many signals count for a change by what: they name its version, or it was live by a deployment, or by its merge. */
 export interface AttributedBy {
@@ -145,7 +144,7 @@ function unversionedHours({ hours, startedHour }: VoteHistory, credit: Credit, v
       subtract(sum, { positive: versioned.positive[next] as number, negative: versioned.negative[next] as number })
     }
     if (startedHour.length > 0 && i === hours.start.length - 1) {
-      subtract(sum, totalOfCounts(startedHour.filter(({ version }) => version !== null)))
+      subtract(sum, totalOf(startedHour.filter(({ version }) => version !== null)))
     }
     if (sum.positive + sum.negative > 0) sums.push(sum)
   }

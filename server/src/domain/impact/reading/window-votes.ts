@@ -1,7 +1,7 @@
 import type { Prompt } from '../../prompt.ts'
 import type { Span } from '../../signals/interval.ts'
+import type { VoteWindow } from '../../signals/signal.ts'
 import type { VersionText } from '../../signals/version.ts'
-import type { VoteWindow } from '../../signals/vote-window.ts'
 import type { Vote, VoteRead, VoteStore } from '../../signals/votes.ts'
 import { nextTurn } from '../../time.ts'
 import type { Sum } from '../model/blocks.ts'

@@ -1,7 +1,19 @@
 import { decode } from './bytes.ts'
-import { gitOutput } from './run.ts'
+import { git, gitOutput } from './run.ts'
 
 const listTimeoutMs = 5 * 60_000
+
+/** As arguments of `rev-list` and `log`: the commits that `to` contains and `from` does not. */
+export function revisions(from: string | null, to: string): string[] {
+  return from === null ? [to] : [to, `^${from}`]
+}
+
+/** The lines that `git rev-list` prints, for lists that are short enough for memory. */
+export async function revList(mirror: string, args: string[]): Promise<string[]> {
+  return decode(await git(['rev-list', ...args, '--'], { mirror }))
+    .split('\n')
+    .filter(Boolean)
+}
 
 /** The hashes that `git rev-list` lists, in groups. All are as long as `hash`. See `readAhead` for `bytesAhead`. */
 export async function* listHashes(
