@@ -22,7 +22,7 @@ import {
 } from './body.ts'
 
 /** Where people are told about regressions. */
-export function alertRoutes(context: Context) {
+export function alertRoutes(app: FastifyInstance, context: Context): void {
   const { store, alerts } = context
 
   async function toBodies(some: Alert[], organisationId: number): Promise<AlertBody[]> {
@@ -39,65 +39,63 @@ export function alertRoutes(context: Context) {
     return { data }
   }
 
-  return async (app: FastifyInstance) => {
-    route(app, operations.listAlerts, async (request, reply) => {
-      const { organisationId } = request.access
-      const all = await store.alerts.list(organisationId)
-      const page = requestedPage(request.query)
-      const offset = pageOffset(page)
-      const bodies = await toBodies(all.slice(offset, offset + page.limit), organisationId)
-      return reply.type('application/json; charset=utf-8').send(renderPage(bodies, page, all.length))
-    })
+  route(app, operations.listAlerts, async (request, reply) => {
+    const { organisationId } = request.access
+    const all = await store.alerts.list(organisationId)
+    const page = requestedPage(request.query)
+    const offset = pageOffset(page)
+    const bodies = await toBodies(all.slice(offset, offset + page.limit), organisationId)
+    return reply.type('application/json; charset=utf-8').send(renderPage(bodies, page, all.length))
+  })
 
-    route(app, operations.addAlert, async (request, reply) => {
-      const body = request.body as NewAlertBody
-      const { organisationId } = request.access
-      const { channel, target, slack_token: slackToken } = body
-      const alert = { organisationId, channel, target, slackToken, ...requestedRules(body) }
-      const added = await alerts.add(alert, request.access)
-      return reply.status(201).send({ data: toAddedAlertBody(added) })
-    })
+  route(app, operations.addAlert, async (request, reply) => {
+    const body = request.body as NewAlertBody
+    const { organisationId } = request.access
+    const { channel, target, slack_token: slackToken } = body
+    const alert = { organisationId, channel, target, slackToken, ...requestedRules(body) }
+    const added = await alerts.add(alert, request.access)
+    return reply.status(201).send({ data: toAddedAlertBody(added) })
+  })
 
-    route(app, operations.getAlert, async (request) => toBody(await alertOf(store, request)))
+  route(app, operations.getAlert, async (request) => toBody(await alertOf(store, request)))
 
-    route(
-      app,
-      operations.updateAlert,
-      async (request) => {
-        const update = requestedUpdate(request.body as AlertUpdateBody)
-        return toBody(await alerts.update(await alertOf(store, request), update, request.access))
-      },
-      beforeBody((request) => alertOf(store, request)),
-    )
+  route(
+    app,
+    operations.updateAlert,
+    async (request) => {
+      const update = requestedUpdate(request.body as AlertUpdateBody)
+      return toBody(await alerts.update(await alertOf(store, request), update, request.access))
+    },
+    beforeBody((request) => alertOf(store, request)),
+  )
 
-    route(app, operations.removeAlert, async (request, reply) => {
-      await alerts.remove(await alertOf(store, request), request.access)
-      return reply.status(204).send()
-    })
+  route(app, operations.removeAlert, async (request, reply) => {
+    await alerts.remove(await alertOf(store, request), request.access)
+    return reply.status(204).send()
+  })
 
-    route(app, operations.testAlert, async (request) => {
+  route(app, operations.testAlert, async (request) => {
+    const alert = await alertOf(store, request)
+    return { data: toTestedAlertBody(await alerts.test(alert, request.access)) }
+  })
+
+  route(
+    app,
+    operations.rotateAlertSecret,
+    async (request) => {
+      const { overlap_hours: overlapHours = defaultOverlapHours } = (request.body ?? {}) as OverlapBody
       const alert = await alertOf(store, request)
-      return { data: toTestedAlertBody(await alerts.test(alert, request.access)) }
-    })
+      const rotated = await alerts.rotateSecret(alert, overlapHours * hour, request.access)
+      return { data: toRotatedAlertSecretBody(rotated) }
+    },
+    beforeBody((request) => alertOf(store, request)),
+  )
 
-    route(
-      app,
-      operations.rotateAlertSecret,
-      async (request) => {
-        const { overlap_hours: overlapHours = defaultOverlapHours } = (request.body ?? {}) as OverlapBody
-        const alert = await alertOf(store, request)
-        const rotated = await alerts.rotateSecret(alert, overlapHours * hour, request.access)
-        return { data: toRotatedAlertSecretBody(rotated) }
-      },
-      beforeBody((request) => alertOf(store, request)),
-    )
-
-    await alertDeliveryRoutes(context)(app)
-  }
+  alertDeliveryRoutes(app, context)
 }
 
 /** The deliveries to alerts and pull requests: sent, failed and waiting. */
-function alertDeliveryRoutes({ store, alerts }: Context) {
+function alertDeliveryRoutes(app: FastifyInstance, { store, alerts }: Context): void {
   async function pageOf(request: FastifyRequest, alertId: number | null): Promise<string> {
     const page = requestedPage(request.query)
     const { deliveries, totalCount } = await store.alertDeliveries.page(request.access.organisationId, alertId, page)
@@ -111,22 +109,20 @@ function alertDeliveryRoutes({ store, alerts }: Context) {
     return delivery
   }
 
-  return async (app: FastifyInstance) => {
-    route(app, operations.listAlertDeliveries, async (request, reply) =>
-      reply.type('application/json; charset=utf-8').send(await pageOf(request, null)),
-    )
+  route(app, operations.listAlertDeliveries, async (request, reply) =>
+    reply.type('application/json; charset=utf-8').send(await pageOf(request, null)),
+  )
 
-    route(app, operations.listDeliveriesOfAlert, async (request, reply) => {
-      const { id } = await alertOf(store, request)
-      return reply.type('application/json; charset=utf-8').send(await pageOf(request, id))
-    })
+  route(app, operations.listDeliveriesOfAlert, async (request, reply) => {
+    const { id } = await alertOf(store, request)
+    return reply.type('application/json; charset=utf-8').send(await pageOf(request, id))
+  })
 
-    route(app, operations.retryAlertDelivery, async (request, reply) => {
-      const delivery = await deliveryOf(request)
-      const pending = await alerts.retry(delivery, request.access)
-      return reply.status(202).send({ data: toAlertDeliveryBody({ ...delivery, ...pending }) })
-    })
-  }
+  route(app, operations.retryAlertDelivery, async (request, reply) => {
+    const delivery = await deliveryOf(request)
+    const pending = await alerts.retry(delivery, request.access)
+    return reply.status(202).send({ data: toAlertDeliveryBody({ ...delivery, ...pending }) })
+  })
 }
 
 /** The alert in the path. One of another organisation is a 404, like an unknown ID. */

@@ -8,16 +8,14 @@ import { checkTimeRange, enumParameter, lastValue, type Query, timeParameter } f
 import { route } from '../route.ts'
 import { toAuditEntryBody } from './body.ts'
 
-export function auditRoutes({ store }: Context) {
-  return async (app: FastifyInstance) => {
-    route(app, operations.listAudit, async (request, reply) => {
-      const pageRequest = requestedPage(request.query)
-      const filter = parseFilter(request.query as Query)
-      const { entries, totalCount } = await store.audit.page(request.access.organisationId, filter, pageRequest)
-      const page = renderPage(entries.map(toAuditEntryBody), pageRequest, totalCount)
-      return reply.type('application/json; charset=utf-8').send(page)
-    })
-  }
+export function auditRoutes(app: FastifyInstance, { store }: Context): void {
+  route(app, operations.listAudit, async (request, reply) => {
+    const pageRequest = requestedPage(request.query)
+    const filter = parseFilter(request.query as Query)
+    const { entries, totalCount } = await store.audit.page(request.access.organisationId, filter, pageRequest)
+    const page = renderPage(entries.map(toAuditEntryBody), pageRequest, totalCount)
+    return reply.type('application/json; charset=utf-8').send(page)
+  })
 }
 
 function parseFilter(query: Query): AuditFilter {

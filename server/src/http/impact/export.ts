@@ -15,24 +15,22 @@ import { requestedMoment } from './as-of.ts'
 import { rounded, toTimelineEntryBody } from './body.ts'
 import { parseFilter } from './timeline.ts'
 
-export function exportTimelineRoute({ store, learned, clock }: Context) {
-  return async (app: FastifyInstance) => {
-    const { takeSlot, inTurns } = app.exports
-    route(app, operations.exportTimeline, async (request, reply) => {
-      const query = request.query as Query
-      const format = enumParameter(query, 'format', exportFormats) ?? 'ndjson'
-      const { prompt } = request
-      const filter = parseFilter(query)
-      const moment = requestedMoment(query, clock())
-      takeSlot(request, reply)
-      await auditExport(app.auditThrottle, request, 'history.exported', format)
-      const stream = streamTimeline(store, prompt, filter, moment, await learned.of(prompt))
-      const tried = triedOf(stream, (entries) => timelineWithTrials(store, request.access, prompt, moment, entries))
-      const batches = untilClosed(reply.raw, inTurns(request, bodiesOf(tried)))
-      const lines = format === 'csv' ? toCsv(batches) : toNdjson(batches)
-      return sendExport(reply, `${prompt.publicId}-history`, format, lines)
-    })
-  }
+export function exportTimelineRoute(app: FastifyInstance, { store, learned, clock }: Context): void {
+  const { takeSlot, inTurns } = app.exports
+  route(app, operations.exportTimeline, async (request, reply) => {
+    const query = request.query as Query
+    const format = enumParameter(query, 'format', exportFormats) ?? 'ndjson'
+    const { prompt } = request
+    const filter = parseFilter(query)
+    const moment = requestedMoment(query, clock())
+    takeSlot(request, reply)
+    await auditExport(app.auditThrottle, request, 'history.exported', format)
+    const stream = streamTimeline(store, prompt, filter, moment, await learned.of(prompt))
+    const tried = triedOf(stream, (entries) => timelineWithTrials(store, request.access, prompt, moment, entries))
+    const batches = untilClosed(reply.raw, inTurns(request, bodiesOf(tried)))
+    const lines = format === 'csv' ? toCsv(batches) : toNdjson(batches)
+    return sendExport(reply, `${prompt.publicId}-history`, format, lines)
+  })
 
   async function* bodiesOf(batches: AsyncIterable<TimelineEntry[]>): AsyncGenerator<TimelineEntryBody[]> {
     const repositories = new Map<number, Repository | null>()

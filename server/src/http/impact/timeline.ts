@@ -18,33 +18,31 @@ import { toTimelineEntryBody, toUnknownVersionsBody } from './body.ts'
 import { toSegmentsBody } from './segment-body.ts'
 import { checkDeclared, segmentParameter } from './segment-parameter.ts'
 
-export function timelineRoute({ store, learned, clock }: Context) {
-  return async (app: FastifyInstance) => {
-    route(app, operations.listTimeline, async (request, reply) => {
-      const pageRequest = requestedPage(request.query)
-      const filter = parseFilter(request.query as Query)
-      const moment = requestedMoment(request.query as Query, clock())
-      const { prompt } = request
-      const withModels = lastValue((request.query as Query).model_changes) === 'true'
-      const timeline = await timelineOf(store, prompt, filter, pageRequest, moment, await learned.of(prompt), {
-        withModels,
-        withMetadata: request.access.shared?.includesSignals !== false,
-      })
-      const { totalCount, unknownVersions, modelChanges } = timeline
-      const entries = await timelineWithTrials(store, request.access, prompt, moment, timeline.entries)
-      const repositories = await repositoriesOf(entries)
-      const isShared = request.access.shared !== undefined
-      const data = entries.map((item) =>
-        toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null, isShared),
-      )
-      return reply.type('application/json; charset=utf-8').send(
-        renderPage(data, pageRequest, totalCount, {
-          unknown_versions: toUnknownVersionsBody(unknownVersions),
-          ...(modelChanges !== null && { model_changes: modelChanges.slice(-maxModelChanges).map(toModelChangeBody) }),
-        }),
-      )
+export function timelineRoute(app: FastifyInstance, { store, learned, clock }: Context): void {
+  route(app, operations.listTimeline, async (request, reply) => {
+    const pageRequest = requestedPage(request.query)
+    const filter = parseFilter(request.query as Query)
+    const moment = requestedMoment(request.query as Query, clock())
+    const { prompt } = request
+    const withModels = lastValue((request.query as Query).model_changes) === 'true'
+    const timeline = await timelineOf(store, prompt, filter, pageRequest, moment, await learned.of(prompt), {
+      withModels,
+      withMetadata: request.access.shared?.includesSignals !== false,
     })
-  }
+    const { totalCount, unknownVersions, modelChanges } = timeline
+    const entries = await timelineWithTrials(store, request.access, prompt, moment, timeline.entries)
+    const repositories = await repositoriesOf(entries)
+    const isShared = request.access.shared !== undefined
+    const data = entries.map((item) =>
+      toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null, isShared),
+    )
+    return reply.type('application/json; charset=utf-8').send(
+      renderPage(data, pageRequest, totalCount, {
+        unknown_versions: toUnknownVersionsBody(unknownVersions),
+        ...(modelChanges !== null && { model_changes: modelChanges.slice(-maxModelChanges).map(toModelChangeBody) }),
+      }),
+    )
+  })
 
   async function repositoriesOf(entries: TimelineEntry[]): Promise<Map<number | null, Repository | null>> {
     const ids = [...new Set(entries.map(({ entry }) => entry.repositoryId))].filter((id) => id !== null)
@@ -73,29 +71,27 @@ function parseActions(text: string | undefined): Action[] | null {
   return [...new Set(values)]
 }
 
-export function timelineEntryRoute({ store, learned, clock }: Context) {
-  return async (app: FastifyInstance) => {
-    route(app, operations.getTimelineEntry, async (request) => {
-      const { prompt } = request
-      const query = request.query as Query
-      const entryId = idParameter((request.params as { entry_id: string }).entry_id)
-      const moment = requestedMoment(query, clock())
-      const by = segmentParameter(query)
-      // The values of segments are metadata.
-      if (by !== null && request.access.shared?.includesSignals === false) throw notShared()
-      if (by !== null) checkDeclared(by, await store.segments.ofPrompt(prompt))
-      const entry = await timelineEntryOf(store, prompt, entryId, moment, await learned.of(prompt), by)
-      if (entry === null) throw notFound()
-      const [found = entry] = await timelineWithTrials(store, request.access, prompt, moment, [entry])
-      const { repositoryId } = found.entry
-      const repository = repositoryId === null ? null : await store.repositories.find(repositoryId)
-      const segments = found.impact?.segments ?? null
-      return {
-        data: {
-          ...toTimelineEntryBody(found, repository, request.access.shared !== undefined),
-          ...(by !== null && { segments: segments && toSegmentsBody(segments) }),
-        },
-      }
-    })
-  }
+export function timelineEntryRoute(app: FastifyInstance, { store, learned, clock }: Context): void {
+  route(app, operations.getTimelineEntry, async (request) => {
+    const { prompt } = request
+    const query = request.query as Query
+    const entryId = idParameter((request.params as { entry_id: string }).entry_id)
+    const moment = requestedMoment(query, clock())
+    const by = segmentParameter(query)
+    // The values of segments are metadata.
+    if (by !== null && request.access.shared?.includesSignals === false) throw notShared()
+    if (by !== null) checkDeclared(by, await store.segments.ofPrompt(prompt))
+    const entry = await timelineEntryOf(store, prompt, entryId, moment, await learned.of(prompt), by)
+    if (entry === null) throw notFound()
+    const [found = entry] = await timelineWithTrials(store, request.access, prompt, moment, [entry])
+    const { repositoryId } = found.entry
+    const repository = repositoryId === null ? null : await store.repositories.find(repositoryId)
+    const segments = found.impact?.segments ?? null
+    return {
+      data: {
+        ...toTimelineEntryBody(found, repository, request.access.shared !== undefined),
+        ...(by !== null && { segments: segments && toSegmentsBody(segments) }),
+      },
+    }
+  })
 }

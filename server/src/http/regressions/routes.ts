@@ -28,7 +28,7 @@ import { visiblePrompts } from '../visible-prompts.ts'
 import { toRegressionBody, toRegressionDetailsBody } from './body.ts'
 
 /** Changes that made prompts worse: list and dismiss them. */
-export function regressionRoutes({ store, clock }: Context) {
+export function regressionRoutes(app: FastifyInstance, { store, clock }: Context): void {
   async function existing(prompt: Prompt, params: unknown): Promise<ListedRegression> {
     const regression = await store.regressions.find(prompt, regressionId(params))
     if (regression === null) throw notFound()
@@ -52,59 +52,57 @@ export function regressionRoutes({ store, clock }: Context) {
     return renderPage(shared === undefined ? bodies : bodies.map(withoutNote), request, totalCount)
   }
 
-  return async (app: FastifyInstance) => {
-    route(app, operations.listRegressions, async ({ access, query }, reply) => {
-      const page = await pageOf(query, access, await visiblePrompts(store.prompts, access))
-      return reply.type('application/json; charset=utf-8').send(page)
-    })
+  route(app, operations.listRegressions, async ({ access, query }, reply) => {
+    const page = await pageOf(query, access, await visiblePrompts(store.prompts, access))
+    return reply.type('application/json; charset=utf-8').send(page)
+  })
 
-    route(app, operations.listPromptRegressions, async ({ prompt, access, query }, reply) => {
-      const page = await pageOf(query, access, [prompt.id])
-      return reply.type('application/json; charset=utf-8').send(page)
-    })
+  route(app, operations.listPromptRegressions, async ({ prompt, access, query }, reply) => {
+    const page = await pageOf(query, access, [prompt.id])
+    return reply.type('application/json; charset=utf-8').send(page)
+  })
 
-    route(app, operations.getRegression, async ({ prompt, access, params }) => {
-      const regression = await existing(prompt, params)
-      const { id } = regression
-      const [deliveries, proposal, steps] = await Promise.all([
-        store.alertDeliveries.ofRegression(prompt.organisationId, id),
-        currentProposal(store, prompt, id),
-        store.regressions.steps(prompt.organisationId, id),
-      ])
-      const data = toRegressionDetailsBody(regression, deliveries, proposal, steps, clock())
-      return {
-        data: access.shared === undefined ? data : { ...withoutNote(data), proposal: null, steps: [], told: [] },
-      }
-    })
+  route(app, operations.getRegression, async ({ prompt, access, params }) => {
+    const regression = await existing(prompt, params)
+    const { id } = regression
+    const [deliveries, proposal, steps] = await Promise.all([
+      store.alertDeliveries.ofRegression(prompt.organisationId, id),
+      currentProposal(store, prompt, id),
+      store.regressions.steps(prompt.organisationId, id),
+    ])
+    const data = toRegressionDetailsBody(regression, deliveries, proposal, steps, clock())
+    return {
+      data: access.shared === undefined ? data : { ...withoutNote(data), proposal: null, steps: [], told: [] },
+    }
+  })
 
-    route(
-      app,
-      operations.updateRegression,
-      async ({ prompt, access, params, body }) => {
-        const now = clock()
-        const triage = readTriage(body as TriageBody, now)
-        const regression = await store.regressions.triage(prompt, regressionId(params), triage, now, access)
-        if (regression === null) throw notFound()
-        if (regression === 'closed') throw new DomainError('conflict', notOpen)
-        return { data: toRegressionBody(regression) }
-      },
-      beforeBody(({ prompt, params }) => existing(prompt, params)),
-    )
+  route(
+    app,
+    operations.updateRegression,
+    async ({ prompt, access, params, body }) => {
+      const now = clock()
+      const triage = readTriage(body as TriageBody, now)
+      const regression = await store.regressions.triage(prompt, regressionId(params), triage, now, access)
+      if (regression === null) throw notFound()
+      if (regression === 'closed') throw new DomainError('conflict', notOpen)
+      return { data: toRegressionBody(regression) }
+    },
+    beforeBody(({ prompt, params }) => existing(prompt, params)),
+  )
 
-    route(
-      app,
-      operations.dismissRegression,
-      async ({ prompt, access, params, body }) => {
-        const id = regressionId(params)
-        const note = validNote((body as DismissalBody).note)
-        const dismissal = await store.regressions.dismiss(prompt, id, note, clock(), access)
-        if (dismissal.kind === 'unknown') throw notFound()
-        if (dismissal.kind === 'closed') throw new DomainError('conflict', alreadyClosed)
-        return { data: toRegressionBody(dismissal.regression) }
-      },
-      beforeBody(({ prompt, params }) => existing(prompt, params)),
-    )
-  }
+  route(
+    app,
+    operations.dismissRegression,
+    async ({ prompt, access, params, body }) => {
+      const id = regressionId(params)
+      const note = validNote((body as DismissalBody).note)
+      const dismissal = await store.regressions.dismiss(prompt, id, note, clock(), access)
+      if (dismissal.kind === 'unknown') throw notFound()
+      if (dismissal.kind === 'closed') throw new DomainError('conflict', alreadyClosed)
+      return { data: toRegressionBody(dismissal.regression) }
+    },
+    beforeBody(({ prompt, params }) => existing(prompt, params)),
+  )
 }
 
 /** The last proposal, with what deliveries said about its pull request since. */

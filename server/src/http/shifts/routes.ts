@@ -19,7 +19,7 @@ import { readTriage, toStepBody, toTriagedBody, withoutNote } from '../triage-bo
 import { visiblePrompts } from '../visible-prompts.ts'
 
 /** When the rates of prompts moved, and why. */
-export function shiftRoutes({ store, clock }: Context) {
+export function shiftRoutes(app: FastifyInstance, { store, clock }: Context): void {
   async function existing(prompt: Prompt, params: unknown): Promise<ListedShift> {
     const shift = await store.shifts.find(prompt, shiftId(params))
     if (shift === null) throw notFound()
@@ -45,44 +45,42 @@ export function shiftRoutes({ store, clock }: Context) {
     return renderPage(shared === undefined ? bodies : bodies.map(withoutNote), request, totalCount)
   }
 
-  return async (app: FastifyInstance) => {
-    route(app, operations.listShifts, async ({ access, query }, reply) => {
-      const page = await pageOf(query, access, await visiblePrompts(store.prompts, access))
-      return reply.type('application/json; charset=utf-8').send(page)
-    })
+  route(app, operations.listShifts, async ({ access, query }, reply) => {
+    const page = await pageOf(query, access, await visiblePrompts(store.prompts, access))
+    return reply.type('application/json; charset=utf-8').send(page)
+  })
 
-    route(app, operations.listPromptShifts, async ({ prompt, access, query }, reply) => {
-      const page = await pageOf(query, access, [prompt.id])
-      return reply.type('application/json; charset=utf-8').send(page)
-    })
+  route(app, operations.listPromptShifts, async ({ prompt, access, query }, reply) => {
+    const page = await pageOf(query, access, [prompt.id])
+    return reply.type('application/json; charset=utf-8').send(page)
+  })
 
-    route(app, operations.getShift, async ({ prompt, params }): Promise<{ data: ShiftDetailsBody }> => {
-      const shift = await existing(prompt, params)
-      const steps = await store.shifts.steps(prompt.organisationId, shift.id)
-      return { data: { ...toShiftBody(shift), steps: steps.map(toStepBody) } }
-    })
+  route(app, operations.getShift, async ({ prompt, params }): Promise<{ data: ShiftDetailsBody }> => {
+    const shift = await existing(prompt, params)
+    const steps = await store.shifts.steps(prompt.organisationId, shift.id)
+    return { data: { ...toShiftBody(shift), steps: steps.map(toStepBody) } }
+  })
 
-    route(
-      app,
-      operations.updateShift,
-      async ({ prompt, access, params, body }) => {
-        const now = clock()
-        const triage = readTriage(body as TriageBody, now)
-        return { data: toTriagedShift(await store.shifts.triage(prompt, shiftId(params), triage, now, access)) }
-      },
-      beforeBody(({ prompt, params }) => existing(prompt, params)),
-    )
+  route(
+    app,
+    operations.updateShift,
+    async ({ prompt, access, params, body }) => {
+      const now = clock()
+      const triage = readTriage(body as TriageBody, now)
+      return { data: toTriagedShift(await store.shifts.triage(prompt, shiftId(params), triage, now, access)) }
+    },
+    beforeBody(({ prompt, params }) => existing(prompt, params)),
+  )
 
-    route(
-      app,
-      operations.dismissShift,
-      async ({ prompt, access, params, body }) => {
-        const note = validNote((body as DismissalBody).note)
-        return { data: toTriagedShift(await store.shifts.dismiss(prompt, shiftId(params), note, clock(), access)) }
-      },
-      beforeBody(({ prompt, params }) => existing(prompt, params)),
-    )
-  }
+  route(
+    app,
+    operations.dismissShift,
+    async ({ prompt, access, params, body }) => {
+      const note = validNote((body as DismissalBody).note)
+      return { data: toTriagedShift(await store.shifts.dismiss(prompt, shiftId(params), note, clock(), access)) }
+    },
+    beforeBody(({ prompt, params }) => existing(prompt, params)),
+  )
 }
 
 function shiftId(params: unknown): string {

@@ -16,24 +16,22 @@ import { route } from '../route.ts'
 import { renderSignalLine } from './body.ts'
 import { readSignalFilter } from './filter.ts'
 
-export function exportSignalsRoute({ store, clock }: Context) {
-  return async (app: FastifyInstance) => {
-    const { takeSlot, inTurns } = app.exports
-    route(app, operations.exportSignals, async (request, reply) => {
-      const query = request.query as Query
-      const format = enumParameter(query, 'format', exportFormats) ?? 'ndjson'
-      const { prompt } = request
-      const { filter, counted } = await readSignalFilter(store, prompt, query, clock())
-      takeSlot(request, reply)
-      await auditExport(app.auditThrottle, request, 'signals.exported', format)
-      // A search may find nothing for a while.
-      if (filter.content !== null) allowSilence(request)
-      const parts = counted === null ? [filter] : partsOf(filter, counted)
-      const batches = untilClosed(reply.raw, inTurns(request, streamParts(store.signals, prompt, parts)))
-      const lines = format === 'csv' ? toCsv(batches) : toNdjson(batches)
-      return sendExport(reply, `${prompt.publicId}-signals`, format, lines)
-    })
-  }
+export function exportSignalsRoute(app: FastifyInstance, { store, clock }: Context): void {
+  const { takeSlot, inTurns } = app.exports
+  route(app, operations.exportSignals, async (request, reply) => {
+    const query = request.query as Query
+    const format = enumParameter(query, 'format', exportFormats) ?? 'ndjson'
+    const { prompt } = request
+    const { filter, counted } = await readSignalFilter(store, prompt, query, clock())
+    takeSlot(request, reply)
+    await auditExport(app.auditThrottle, request, 'signals.exported', format)
+    // A search may find nothing for a while.
+    if (filter.content !== null) allowSilence(request)
+    const parts = counted === null ? [filter] : partsOf(filter, counted)
+    const batches = untilClosed(reply.raw, inTurns(request, streamParts(store.signals, prompt, parts)))
+    const lines = format === 'csv' ? toCsv(batches) : toNdjson(batches)
+    return sendExport(reply, `${prompt.publicId}-signals`, format, lines)
+  })
 }
 
 /** The times that have signals of the change, oldest first. */

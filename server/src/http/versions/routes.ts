@@ -13,24 +13,20 @@ import { lastValue, type Query } from '../parameters.ts'
 import { route } from '../route.ts'
 
 /** The changes of a prompt that went live. */
-export function versionRoutes(context: Context) {
-  return async (app: FastifyInstance) => {
-    await listVersionsRoute(context)(app)
-  }
+export function versionRoutes(app: FastifyInstance, context: Context): void {
+  listVersionsRoute(app, context)
 }
 
-function listVersionsRoute({ store, clock }: Context) {
-  return async (app: FastifyInstance) => {
-    route(app, operations.listVersions, async (request, reply) => {
-      const pageRequest = requestedPage(request.query)
-      const search = lastValue((request.query as Query).q) ?? ''
-      const found = await versionsOf(store, request.prompt, search, pageRequest, clock())
-      const page = renderPage(found.versions.map(toVersionBody), pageRequest, found.totalCount, {
-        complete: found.isComplete,
-      })
-      return reply.type('application/json; charset=utf-8').send(page)
+function listVersionsRoute(app: FastifyInstance, { store, clock }: Context): void {
+  route(app, operations.listVersions, async (request, reply) => {
+    const pageRequest = requestedPage(request.query)
+    const search = lastValue((request.query as Query).q) ?? ''
+    const found = await versionsOf(store, request.prompt, search, pageRequest, clock())
+    const page = renderPage(found.versions.map(toVersionBody), pageRequest, found.totalCount, {
+      complete: found.isComplete,
     })
-  }
+    return reply.type('application/json; charset=utf-8').send(page)
+  })
 }
 
 function toVersionBody({ entry, period, live }: Version) {
