@@ -1,14 +1,13 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type AlertBody, type AlertUpdateBody, type NewAlertBody, operations } from '../../../../contract/alerts.ts'
 import { defaultOverlapHours, type OverlapBody } from '../../../../contract/schema.ts'
 import type { Alert } from '../../domain/alerts/alert.ts'
 import type { ListedAlertDelivery } from '../../domain/alerts/delivery.ts'
-import { pageOffset } from '../../domain/page.ts'
 import type { Store } from '../../domain/store.ts'
 import { hour } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { cutPage, requestedPage, sendPage } from '../page-body.ts'
 import { publicIdParameter } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import {
@@ -43,9 +42,7 @@ export function alertRoutes(app: FastifyInstance, context: Context): void {
     const { organisationId } = request.access
     const all = await store.alerts.list(organisationId)
     const page = requestedPage(request.query)
-    const offset = pageOffset(page)
-    const bodies = await toBodies(all.slice(offset, offset + page.limit), organisationId)
-    return reply.type('application/json; charset=utf-8').send(renderPage(bodies, page, all.length))
+    return sendPage(reply, await toBodies(cutPage(all, page), organisationId), page, all.length)
   })
 
   route(app, operations.addAlert, async (request, reply) => {
@@ -96,10 +93,10 @@ export function alertRoutes(app: FastifyInstance, context: Context): void {
 
 /** The deliveries to alerts and pull requests: sent, failed and waiting. */
 function alertDeliveryRoutes(app: FastifyInstance, { store, alerts }: Context): void {
-  async function pageOf(request: FastifyRequest, alertId: number | null): Promise<string> {
-    const page = requestedPage(request.query)
-    const { deliveries, totalCount } = await store.alertDeliveries.page(request.access.organisationId, alertId, page)
-    return renderPage(deliveries.map(toAlertDeliveryBody), page, totalCount)
+  async function sendDeliveries({ access, query }: FastifyRequest, reply: FastifyReply, alertId: number | null) {
+    const page = requestedPage(query)
+    const { deliveries, totalCount } = await store.alertDeliveries.page(access.organisationId, alertId, page)
+    return sendPage(reply, deliveries.map(toAlertDeliveryBody), page, totalCount)
   }
 
   async function deliveryOf({ params, access }: FastifyRequest): Promise<ListedAlertDelivery> {
@@ -109,13 +106,11 @@ function alertDeliveryRoutes(app: FastifyInstance, { store, alerts }: Context): 
     return delivery
   }
 
-  route(app, operations.listAlertDeliveries, async (request, reply) =>
-    reply.type('application/json; charset=utf-8').send(await pageOf(request, null)),
-  )
+  route(app, operations.listAlertDeliveries, (request, reply) => sendDeliveries(request, reply, null))
 
   route(app, operations.listDeliveriesOfAlert, async (request, reply) => {
     const { id } = await alertOf(store, request)
-    return reply.type('application/json; charset=utf-8').send(await pageOf(request, id))
+    return sendDeliveries(request, reply, id)
   })
 
   route(app, operations.retryAlertDelivery, async (request, reply) => {

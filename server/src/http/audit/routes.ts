@@ -3,7 +3,7 @@ import { operations } from '../../../../contract/audit.ts'
 import { type AuditFilter, auditActions } from '../../domain/access/audit.ts'
 import { invalid } from '../../domain/errors.ts'
 import type { Context } from '../context.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { checkTimeRange, enumParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
 import { route } from '../route.ts'
 import { toAuditEntryBody } from './body.ts'
@@ -13,8 +13,7 @@ export function auditRoutes(app: FastifyInstance, { store }: Context): void {
     const pageRequest = requestedPage(request.query)
     const filter = parseFilter(request.query as Query)
     const { entries, totalCount } = await store.audit.page(request.access.organisationId, filter, pageRequest)
-    const page = renderPage(entries.map(toAuditEntryBody), pageRequest, totalCount)
-    return reply.type('application/json; charset=utf-8').send(page)
+    return sendPage(reply, entries.map(toAuditEntryBody), pageRequest, totalCount)
   })
 }
 

@@ -7,7 +7,7 @@ import { liveHistory } from '../../domain/impact/live/live-window.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { checkConnected, type Repository } from '../../domain/repositories/repository.ts'
 import type { Context } from '../context.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { repositoryOf } from '../repositories/repository-of.ts'
 import { beforeBody, route } from '../route.ts'
 import { parseDeployment, toDeploymentBody } from './body.ts'
@@ -58,8 +58,7 @@ export function deploymentRoutes(app: FastifyInstance, { store, repositories, cl
     const repository = await wholeRepositoryOf(request)
     const page = requestedPage(request.query)
     const { deployments, totalCount } = await store.deployments.page({ repository }, page)
-    const bodies = deployments.map(toDeploymentBody)
-    return reply.type('application/json; charset=utf-8').send(renderPage(bodies, page, totalCount))
+    return sendPage(reply, deployments.map(toDeploymentBody), page, totalCount)
   })
 
   route(app, operations.recordPromptDeployment, async (request, reply) => {
@@ -78,8 +77,7 @@ export function deploymentRoutes(app: FastifyInstance, { store, repositories, cl
     const page = requestedPage(request.query)
     const repository = await repositoryOfPrompt(prompt)
     const { deployments, totalCount } = await store.deployments.page({ prompt, repository }, page)
-    const bodies = await withEntries(prompt, deployments)
-    return reply.type('application/json; charset=utf-8').send(renderPage(bodies, page, totalCount))
+    return sendPage(reply, await withEntries(prompt, deployments), page, totalCount)
   })
 }
 

@@ -5,7 +5,7 @@ import type { PageRequest } from '../../domain/page.ts'
 import { withTrials } from '../../domain/trials/change-trials.ts'
 import type { Context } from '../context.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import type { Query } from '../parameters.ts'
 import { route } from '../route.ts'
 import { requestedMoment } from './as-of.ts'
@@ -44,9 +44,7 @@ function listImpactRoute(app: FastifyInstance, { store, learned, clock }: Contex
       ...toEffectBody(impact),
       ...(by !== null && { segments: impact.segments && toSegmentsBody(impact.segments) }),
     }))
-    return reply
-      .type('application/json; charset=utf-8')
-      .send(renderPage(data, pageRequest, totalCount, { unknown_versions: toUnknownVersionsBody(unknownVersions) }))
+    return sendPage(reply, data, pageRequest, totalCount, { unknown_versions: toUnknownVersionsBody(unknownVersions) })
   })
 }
 

@@ -10,7 +10,7 @@ import { isoTime } from '../../domain/time.ts'
 import { timelineWithTrials } from '../../domain/trials/change-trials.ts'
 import type { Context } from '../context.ts'
 import { notFound, notShared } from '../errors.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { checkTimeRange, enumParameter, idParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
 import { route } from '../route.ts'
 import { requestedMoment } from './as-of.ts'
@@ -36,12 +36,10 @@ export function timelineRoute(app: FastifyInstance, { store, learned, clock }: C
     const data = entries.map((item) =>
       toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null, isShared),
     )
-    return reply.type('application/json; charset=utf-8').send(
-      renderPage(data, pageRequest, totalCount, {
-        unknown_versions: toUnknownVersionsBody(unknownVersions),
-        ...(modelChanges !== null && { model_changes: modelChanges.slice(-maxModelChanges).map(toModelChangeBody) }),
-      }),
-    )
+    return sendPage(reply, data, pageRequest, totalCount, {
+      unknown_versions: toUnknownVersionsBody(unknownVersions),
+      ...(modelChanges !== null && { model_changes: modelChanges.slice(-maxModelChanges).map(toModelChangeBody) }),
+    })
   })
 
   async function repositoriesOf(entries: TimelineEntry[]): Promise<Map<number | null, Repository | null>> {

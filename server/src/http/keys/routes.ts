@@ -4,11 +4,10 @@ import { defaultOverlapHours, type OverlapBody } from '../../../../contract/sche
 import { type Access, type ApiKey, issueKey, type Role, rotateKey } from '../../domain/access/api-key.ts'
 import { ownKeyRoles, type Person } from '../../domain/access/person.ts'
 import { invalid } from '../../domain/errors.ts'
-import { pageOffset } from '../../domain/page.ts'
 import { hour, type Instant, parseTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { forbidden, notFound } from '../errors.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { cutPage, requestedPage, sendPage } from '../page-body.ts'
 import { idParameter } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { toIssuedKeyBody, toKeyBody } from './body.ts'
@@ -50,10 +49,8 @@ export function keyRoutes(app: FastifyInstance, { store, vault, clock }: Context
   route(app, operations.listKeys, async (request, reply) => {
     const owner = await ownerFor(request.access)
     const keys = await store.keys.list(request.access.organisationId, owner?.id)
-    const pageRequest = requestedPage(request.query)
-    const offset = pageOffset(pageRequest)
-    const page = keys.slice(offset, offset + pageRequest.limit)
-    return reply.type('application/json; charset=utf-8').send(renderPage(page.map(toKeyBody), pageRequest, keys.length))
+    const page = requestedPage(request.query)
+    return sendPage(reply, cutPage(keys, page).map(toKeyBody), page, keys.length)
   })
 
   const checkOwner = beforeBody(({ access }) => ownerFor(access))

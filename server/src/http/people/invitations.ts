@@ -4,11 +4,10 @@ import { mailboxOf } from '../../domain/access/email-address.ts'
 import { createInvitation, type Invitation } from '../../domain/access/invitation.ts'
 import type { Organisation } from '../../domain/access/organisation.ts'
 import { createMinuteLimit } from '../../domain/minute-limit.ts'
-import { pageOffset } from '../../domain/page.ts'
 import { hour, isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { cutPage, requestedPage, sendPage } from '../page-body.ts'
 import { idParameter } from '../parameters.ts'
 import { route } from '../route.ts'
 
@@ -45,11 +44,8 @@ export function invitationRoutes(app: FastifyInstance, { store, signIn, publicUr
 
   route(app, operations.listInvitations, async ({ access, query }, reply) => {
     const invitations = await store.invitations.list(access.organisationId, clock())
-    const request = requestedPage(query)
-    const page = invitations.slice(pageOffset(request), pageOffset(request) + request.limit)
-    return reply
-      .type('application/json; charset=utf-8')
-      .send(renderPage(page.map(toInvitationBody), request, invitations.length))
+    const page = requestedPage(query)
+    return sendPage(reply, cutPage(invitations, page).map(toInvitationBody), page, invitations.length)
   })
 
   route(app, operations.createInvitation, async ({ access, body }, reply) => {

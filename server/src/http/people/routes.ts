@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { operations, type PersonUpdateBody } from '../../../../contract/people.ts'
 import type { Person } from '../../domain/access/person.ts'
-import { pageOffset } from '../../domain/page.ts'
 import type { Context } from '../context.ts'
 import { forbidden, notFound } from '../errors.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { cutPage, requestedPage, sendPage } from '../page-body.ts'
 import { idParameter } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { toPersonBody } from './body.ts'
@@ -22,12 +21,8 @@ export function personRoutes(app: FastifyInstance, { store, clock }: Context): v
     // Such a key may be that of another company.
     if (access.prompts !== null) throw forbidden(access.role)
     const people = await store.people.list(access.organisationId)
-    const request = requestedPage(query)
-    const offset = pageOffset(request)
-    const page = people.slice(offset, offset + request.limit)
-    return reply
-      .type('application/json; charset=utf-8')
-      .send(renderPage(page.map(toPersonBody), request, people.length))
+    const page = requestedPage(query)
+    return sendPage(reply, cutPage(people, page).map(toPersonBody), page, people.length)
   })
 
   route(

@@ -6,7 +6,7 @@ import { type Instant, isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { enumParameter, lastValue, type Query } from '../parameters.ts'
 import { toRegressionBody } from '../regressions/body.ts'
 import { route } from '../route.ts'
@@ -28,8 +28,7 @@ export function promptRoutes(app: FastifyInstance, { store, learned, clock }: Co
     const filter = { search: lastValue((request.query as Query).q) ?? '', glob }
     const order = parseOrder(request.query as Query, clock())
     const { prompts, totalCount } = await store.prompts.page(organisationId, filter, order, pageRequest)
-    const page = renderPage(await bodiesOf(prompts), pageRequest, totalCount)
-    return reply.type('application/json; charset=utf-8').send(page)
+    return sendPage(reply, await bodiesOf(prompts), pageRequest, totalCount)
   })
 
   route(app, operations.createPrompt, async (request, reply) => {

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import {
   alreadyClosed,
   type DismissalBody,
@@ -7,7 +7,6 @@ import {
   regressionSortValues,
   type TriageBody,
 } from '../../../../contract/regressions.ts'
-import type { Access } from '../../domain/access/api-key.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/history/pull.ts'
 import type { Prompt } from '../../domain/prompt.ts'
@@ -20,11 +19,11 @@ import {
 } from '../../domain/regressions/regression.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { enumParameter, idParameter, lastValue, type Query } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { readTriage, withoutNote } from '../triage-body.ts'
-import { visiblePrompts } from '../visible-prompts.ts'
+import { listedPrompts } from '../visible-prompts.ts'
 import { toRegressionBody, toRegressionDetailsBody } from './body.ts'
 
 /** Changes that made prompts worse: list and dismiss them. */
@@ -35,32 +34,24 @@ export function regressionRoutes(app: FastifyInstance, { store, clock }: Context
     return regression
   }
 
-  async function pageOf(
-    query: unknown,
-    { organisationId, shared }: Access,
-    promptIds: number[] | null,
-  ): Promise<string> {
-    const request = requestedPage(query)
-    const state = enumParameter(query as Query, 'state', regressionStates)
+  async function list(request: FastifyRequest, reply: FastifyReply) {
+    const { organisationId, shared } = request.access
+    const promptIds = await listedPrompts(store.prompts, request)
+    const query = request.query as Query
+    const page = requestedPage(query)
+    const state = enumParameter(query, 'state', regressionStates)
     const { regressions, totalCount } = await store.regressions.page(
       organisationId,
-      { state, promptIds, owner: shared === undefined ? (lastValue((query as Query).owner) ?? null) : null },
-      parseOrder(query as Query),
-      request,
+      { state, promptIds, owner: shared === undefined ? (lastValue(query.owner) ?? null) : null },
+      parseOrder(query),
+      page,
     )
     const bodies = regressions.map(toRegressionBody)
-    return renderPage(shared === undefined ? bodies : bodies.map(withoutNote), request, totalCount)
+    return sendPage(reply, shared === undefined ? bodies : bodies.map(withoutNote), page, totalCount)
   }
 
-  route(app, operations.listRegressions, async ({ access, query }, reply) => {
-    const page = await pageOf(query, access, await visiblePrompts(store.prompts, access))
-    return reply.type('application/json; charset=utf-8').send(page)
-  })
-
-  route(app, operations.listPromptRegressions, async ({ prompt, access, query }, reply) => {
-    const page = await pageOf(query, access, [prompt.id])
-    return reply.type('application/json; charset=utf-8').send(page)
-  })
+  route(app, operations.listRegressions, list)
+  route(app, operations.listPromptRegressions, list)
 
   route(app, operations.getRegression, async ({ prompt, access, params }) => {
     const regression = await existing(prompt, params)

@@ -6,14 +6,13 @@ import {
   type RepositoryUpdateBody,
 } from '../../../../contract/repositories.ts'
 import { defaultOverlapHours, type OverlapBody } from '../../../../contract/schema.ts'
-import { pageOffset } from '../../domain/page.ts'
 import { defaultSimilarity, type Repository } from '../../domain/repositories/repository.ts'
 import { settingsFrom } from '../../domain/repositories/settings.ts'
 import { hour } from '../../domain/time.ts'
 import { allowSilence } from '../admission/connection.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { cutPage, requestedPage, sendPage } from '../page-body.ts'
 import { idParameter } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { requestedDeployKey, toConnectedBody, toDeliveryBody, toRepositoryBody, toRotatedSecretBody } from './body.ts'
@@ -43,9 +42,7 @@ export function repositoryRoutes(app: FastifyInstance, context: Context): void {
     const { organisationId } = request.access
     const all = await store.repositories.list(organisationId)
     const page = requestedPage(request.query)
-    const offset = pageOffset(page)
-    const bodies = await withCounts(all.slice(offset, offset + page.limit), organisationId)
-    return reply.type('application/json; charset=utf-8').send(renderPage(bodies, page, all.length))
+    return sendPage(reply, await withCounts(cutPage(all, page), organisationId), page, all.length)
   })
 
   route(app, operations.connectRepository, async (request, reply) => {
@@ -113,9 +110,7 @@ function deliveryRoutes(app: FastifyInstance, { store, repositories }: Context):
   route(app, operations.listDeliveries, async (request, reply) => {
     const all = await store.deliveries.list(await repositoryOf(store, request), maxDeliveries)
     const page = requestedPage(request.query)
-    const offset = pageOffset(page)
-    const bodies = all.slice(offset, offset + page.limit).map(toDeliveryBody)
-    return reply.type('application/json; charset=utf-8').send(renderPage(bodies, page, all.length))
+    return sendPage(reply, cutPage(all, page).map(toDeliveryBody), page, all.length)
   })
 
   route(app, operations.redeliver, async (request, reply) => {

@@ -4,11 +4,10 @@ import { readerRoles } from '../../domain/access/api-key.ts'
 import { hashToken, sessionIdOf } from '../../domain/access/session.ts'
 import { invalid } from '../../domain/errors.ts'
 import { createMinuteLimit } from '../../domain/minute-limit.ts'
-import { pageOffset } from '../../domain/page.ts'
 import type { Context } from '../context.ts'
 import { asDomainError, forbidden, notFound, unauthorized } from '../errors.ts'
 import { networkOf } from '../keys/network.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { cutPage, requestedPage, sendPage } from '../page-body.ts'
 import { lastValue, type Query } from '../parameters.ts'
 import { route } from '../route.ts'
 import { organisationsOf, sessionBody, toListedSessionBody } from './body.ts'
@@ -88,15 +87,9 @@ export function sessionRoutes(app: FastifyInstance, context: Context): void {
     const token = sessionTokenIn(headers.cookie, publicUrl())
     const current = token === null ? null : sessionIdOf(token)
     const sessions = await store.sessions.list(access.organisationId, everyone ? null : access.keyId, clock())
-    const request = requestedPage(query)
-    const page = sessions.slice(pageOffset(request), pageOffset(request) + request.limit)
-    return reply.type('application/json; charset=utf-8').send(
-      renderPage(
-        page.map((session) => toListedSessionBody(session, current)),
-        request,
-        sessions.length,
-      ),
-    )
+    const page = requestedPage(query)
+    const bodies = cutPage(sessions, page).map((session) => toListedSessionBody(session, current))
+    return sendPage(reply, bodies, page, sessions.length)
   })
 
   route(app, operations.endSession, async ({ access, params }, reply) => {

@@ -1,33 +1,27 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type NewShareBody, operations, type ShareBody, unknownRegression } from '../../../../contract/shares.ts'
 import { readerRoles } from '../../domain/access/api-key.ts'
 import { createShare, type Share } from '../../domain/access/share.ts'
 import { invalid } from '../../domain/errors.ts'
-import { isoTime, parseTime } from '../../domain/time.ts'
+import { isoTime, parseTime, timeOrNull } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { idParameter } from '../parameters.ts'
 import { route } from '../route.ts'
-import { visiblePrompts } from '../visible-prompts.ts'
+import { listedPrompts } from '../visible-prompts.ts'
 
 /** Links to one prompt for people without a key. */
 export function shareRoutes(app: FastifyInstance, { store, publicUrl, clock }: Context): void {
-  async function pageOf(query: unknown, organisationId: number, promptIds: number[] | null): Promise<string> {
-    const request = requestedPage(query)
-    const { shares, totalCount } = await store.shares.page(organisationId, promptIds, request)
-    return renderPage(shares.map(toShareBody), request, totalCount)
+  async function list(request: FastifyRequest, reply: FastifyReply) {
+    const page = requestedPage(request.query)
+    const promptIds = await listedPrompts(store.prompts, request)
+    const { shares, totalCount } = await store.shares.page(request.access.organisationId, promptIds, page)
+    return sendPage(reply, shares.map(toShareBody), page, totalCount)
   }
 
-  route(app, operations.listShares, async ({ access, query }, reply) => {
-    const page = await pageOf(query, access.organisationId, await visiblePrompts(store.prompts, access))
-    return reply.type('application/json; charset=utf-8').send(page)
-  })
-
-  route(app, operations.listPromptShares, async ({ prompt, query }, reply) => {
-    const page = await pageOf(query, prompt.organisationId, [prompt.id])
-    return reply.type('application/json; charset=utf-8').send(page)
-  })
+  route(app, operations.listShares, list)
+  route(app, operations.listPromptShares, list)
 
   route(app, operations.createShare, async ({ prompt, access, body }, reply) => {
     const { regression_id: regressionId = null, includes_signals = false, expires_at } = body as NewShareBody
@@ -76,6 +70,6 @@ function toShareBody({ prompt, createdAt, expiresAt, revokedAt, ...share }: Shar
     created_by: share.createdBy,
     created_at: isoTime(createdAt),
     expires_at: isoTime(expiresAt),
-    revoked_at: revokedAt === null ? null : isoTime(revokedAt),
+    revoked_at: timeOrNull(revokedAt),
   }
 }

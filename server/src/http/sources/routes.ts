@@ -7,13 +7,12 @@ import {
 } from '../../../../contract/sources.ts'
 import type { Plan } from '../../domain/access/plan.ts'
 import { DomainError } from '../../domain/errors.ts'
-import { pageOffset } from '../../domain/page.ts'
 import { addSource, updateSource } from '../../domain/sources/manage-source.ts'
 import type { Source, SourceCounts } from '../../domain/sources/source.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { lazy } from '../lazy.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { cutPage, requestedPage, sendPage } from '../page-body.ts'
 import { publicIdParameter } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { requestedSettings, requestedUpdate, toAddedSourceBody, toSourceBody } from './body.ts'
@@ -41,9 +40,8 @@ export function sourceRoutes(app: FastifyInstance, { store, vault, clock, public
   route(app, operations.listSources, async ({ access, query }, reply) => {
     const all = await store.sources.list(access.organisationId)
     const page = requestedPage(query)
-    const offset = pageOffset(page)
-    const bodies = all.slice(offset, offset + page.limit).map((source) => toSourceBody(source, publicUrl()))
-    return reply.type('application/json; charset=utf-8').send(renderPage(bodies, page, all.length))
+    const bodies = cutPage(all, page).map((source) => toSourceBody(source, publicUrl()))
+    return sendPage(reply, bodies, page, all.length)
   })
 
   route(app, operations.addSource, async (request, reply) => {

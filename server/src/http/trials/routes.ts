@@ -14,7 +14,7 @@ import { segmentsOfTrial } from '../../domain/trials/trial-segments.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { checkDeclared, segmentParameter } from '../impact/segment-parameter.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { enumParameter, integerParameter, lastValue, publicIdParameter, type Query } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { visiblePrompts } from '../visible-prompts.ts'
@@ -68,8 +68,7 @@ export function trialRoutes(app: FastifyInstance, { store, repositories, clock }
       state,
       request,
     )
-    const page = renderPage(await Promise.all(trials.map(toBody)), request, totalCount)
-    return reply.type('application/json; charset=utf-8').send(page)
+    return sendPage(reply, await Promise.all(trials.map(toBody)), request, totalCount)
   })
 
   route(app, operations.getTrialCandidate, async ({ access, query: given }) => {

@@ -8,24 +8,17 @@ import { isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
 import { rounded, toWindowBodies } from '../impact/body.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { lastValue, type Query } from '../parameters.ts'
 import { route } from '../route.ts'
 
 /** The changes of a prompt that went live. */
-export function versionRoutes(app: FastifyInstance, context: Context): void {
-  listVersionsRoute(app, context)
-}
-
-function listVersionsRoute(app: FastifyInstance, { store, clock }: Context): void {
+export function versionRoutes(app: FastifyInstance, { store, clock }: Context): void {
   route(app, operations.listVersions, async (request, reply) => {
     const pageRequest = requestedPage(request.query)
     const search = lastValue((request.query as Query).q) ?? ''
-    const found = await versionsOf(store, request.prompt, search, pageRequest, clock())
-    const page = renderPage(found.versions.map(toVersionBody), pageRequest, found.totalCount, {
-      complete: found.isComplete,
-    })
-    return reply.type('application/json; charset=utf-8').send(page)
+    const { versions, totalCount, isComplete } = await versionsOf(store, request.prompt, search, pageRequest, clock())
+    return sendPage(reply, versions.map(toVersionBody), pageRequest, totalCount, { complete: isComplete })
   })
 }
 
