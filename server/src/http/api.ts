@@ -19,7 +19,6 @@ import { organisationRoutes } from './organisation/routes.ts'
 import { invitationRoutes } from './people/invitations.ts'
 import { personRoutes } from './people/routes.ts'
 import { promptRoutes } from './prompts/routes.ts'
-import { proposalRoutes } from './proposals/routes.ts'
 import { regressionRoutes } from './regressions/routes.ts'
 import { repositoryRoutes } from './repositories/routes.ts'
 import { segmentRoutes } from './segments/routes.ts'
@@ -111,7 +110,6 @@ export function api(app: FastifyInstance, context: Context, desk: SignInDesk): v
   repositoryRoutes(app, context)
   deploymentRoutes(app, context)
   regressionRoutes(app, context)
-  proposalRoutes(app, context)
   shiftRoutes(app, context)
   alertRoutes(app, context)
   sourceRoutes(app, context)

@@ -10,13 +10,15 @@ export function lastValue(values: string | string[] | undefined): string | undef
 }
 
 /** A numeric id from the path. Anything else is a 404, like an unknown id. */
-export function idParameter(text: string): number {
+export function idParameter(params: unknown, name: string): number {
+  const { [name]: text = '' } = params as Record<string, string>
   if (!/^[1-9]\d{0,14}$/.test(text)) throw notFound()
   return Number(text)
 }
 
 /** A public ID from the path, such as `alr_…`. Anything else is a 404, like an unknown ID. */
-export function publicIdParameter(prefix: 'alr' | 'msg' | 'trl' | 'src', text: string): string {
+export function publicIdParameter(params: unknown, name: string, prefix: 'alr' | 'msg' | 'trl' | 'src'): string {
+  const { [name]: text = '' } = params as Record<string, string>
   if (!/^[a-z]{3}_[0-9A-Za-z]{24}$/.test(text) || !text.startsWith(prefix)) throw notFound()
   return text
 }

@@ -100,8 +100,8 @@ function alertDeliveryRoutes(app: FastifyInstance, { store, alerts }: Context): 
   }
 
   async function deliveryOf({ params, access }: FastifyRequest): Promise<ListedAlertDelivery> {
-    const { message_id: id } = params as { message_id: string }
-    const delivery = await store.alertDeliveries.find(access.organisationId, publicIdParameter('msg', id))
+    const id = publicIdParameter(params, 'message_id', 'msg')
+    const delivery = await store.alertDeliveries.find(access.organisationId, id)
     if (delivery === null) throw notFound()
     return delivery
   }
@@ -122,8 +122,7 @@ function alertDeliveryRoutes(app: FastifyInstance, { store, alerts }: Context): 
 
 /** The alert in the path. One of another organisation is a 404, like an unknown ID. */
 async function alertOf({ alerts }: Store, { params, access }: FastifyRequest): Promise<Alert> {
-  const { alert_id: id } = params as { alert_id: string }
-  const alert = await alerts.find(access.organisationId, publicIdParameter('alr', id))
+  const alert = await alerts.find(access.organisationId, publicIdParameter(params, 'alert_id', 'alr'))
   if (alert === null) throw notFound()
   return alert
 }

@@ -8,7 +8,7 @@ import type { Prompt } from '../../domain/prompt.ts'
 import { checkConnected, type Repository } from '../../domain/repositories/repository.ts'
 import type { Context } from '../context.ts'
 import { requestedPage, sendPage } from '../page-body.ts'
-import { repositoryOf } from '../repositories/repository-of.ts'
+import { repositoryOf } from '../repositories/routes.ts'
 import { beforeBody, route } from '../route.ts'
 import { parseDeployment, toDeploymentBody } from './body.ts'
 

@@ -15,9 +15,8 @@ import { rounded, toTrialOfChange } from '../impact/body.ts'
 import { idParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
 import { route } from '../route.ts'
 import { withoutAddresses } from '../shares/restricted.ts'
-import { parseHistoryEntry, toHistoryEntryBody } from './body.ts'
+import { parseHistoryEntry, toHiddenCharactersBody, toHistoryEntryBody } from './body.ts'
 import type { ContentsReader } from './contents.ts'
-import { toHiddenCharactersBody } from './hidden-characters.ts'
 import { listHistoryRoute } from './list.ts'
 
 /** The changes of a prompt. */
@@ -34,7 +33,7 @@ export function historyRoutes(app: FastifyInstance, context: Context): void {
 function findEntryRoute(app: FastifyInstance, { store }: Context): void {
   route(app, operations.findHistoryEntry, async ({ access, params }) => {
     const { organisationId, prompts: glob } = access
-    const entryId = idParameter((params as { entry_id: string }).entry_id)
+    const entryId = idParameter(params, 'entry_id')
     const promptId = await store.history.promptIdOf(organisationId, entryId)
     const [prompt] = promptId === null ? [] : await store.prompts.withIds(organisationId, [promptId])
     if (prompt === undefined || !matchesPromptGlob(glob, prompt)) throw notFound()
@@ -53,8 +52,7 @@ function historyEntryRoutes(app: FastifyInstance, { store, clock }: Context, rea
   })
 
   route(app, operations.getHistoryEntry, async (request, reply) => {
-    const { entry_id: entryId } = request.params as { entry_id: string }
-    const entry = await store.history.find(request.prompt, idParameter(entryId))
+    const entry = await store.history.find(request.prompt, idParameter(request.params, 'entry_id'))
     if (entry === null) throw notFound()
     const { message, actor, path, tooLarge, keyId } = entry
     const isShared = request.access.shared !== undefined
@@ -155,7 +153,7 @@ function blameRoute(app: FastifyInstance, { store, clock }: Context, reader: Con
   })
 
   async function requestedEntry(prompt: Prompt, id: string | undefined): Promise<EntryDetails | null> {
-    if (id !== undefined) return store.history.find(prompt, idParameter(id))
+    if (id !== undefined) return store.history.find(prompt, idParameter({ id }, 'id'))
     const now = clock()
     return (await liveAt(store, prompt, now, now))?.entry ?? null
   }

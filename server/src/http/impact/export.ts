@@ -11,8 +11,8 @@ import { csvLine } from '../csv.ts'
 import { sendExport, untilClosed } from '../export-stream.ts'
 import { enumParameter, type Query } from '../parameters.ts'
 import { route } from '../route.ts'
-import { requestedMoment } from './as-of.ts'
 import { rounded, toTimelineEntryBody } from './body.ts'
+import { requestedMoment } from './parameters.ts'
 import { parseFilter } from './timeline.ts'
 
 export function exportTimelineRoute(app: FastifyInstance, { store, learned, clock }: Context): void {

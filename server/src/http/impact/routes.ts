@@ -8,11 +8,9 @@ import { toHistoryEntryBody } from '../history/body.ts'
 import { requestedPage, sendPage } from '../page-body.ts'
 import type { Query } from '../parameters.ts'
 import { route } from '../route.ts'
-import { requestedMoment } from './as-of.ts'
-import { toEffectBody, toUnknownVersionsBody } from './body.ts'
+import { toEffectBody, toSegmentsBody, toUnknownVersionsBody } from './body.ts'
 import { exportTimelineRoute } from './export.ts'
-import { toSegmentsBody } from './segment-body.ts'
-import { checkDeclared, segmentParameter } from './segment-parameter.ts'
+import { checkDeclared, requestedMoment, segmentParameter } from './parameters.ts'
 import { timelineEntryRoute, timelineRoute } from './timeline.ts'
 
 /** How each change affected user feedback. */

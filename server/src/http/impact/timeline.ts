@@ -9,14 +9,12 @@ import type { ModelChange } from '../../domain/telemetry/model-changes.ts'
 import { isoTime } from '../../domain/time.ts'
 import { timelineWithTrials } from '../../domain/trials/change-trials.ts'
 import type { Context } from '../context.ts'
-import { notFound, notShared } from '../errors.ts'
+import { notFound } from '../errors.ts'
 import { requestedPage, sendPage } from '../page-body.ts'
 import { checkTimeRange, enumParameter, idParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
 import { route } from '../route.ts'
-import { requestedMoment } from './as-of.ts'
-import { toTimelineEntryBody, toUnknownVersionsBody } from './body.ts'
-import { toSegmentsBody } from './segment-body.ts'
-import { checkDeclared, segmentParameter } from './segment-parameter.ts'
+import { toSegmentsBody, toTimelineEntryBody, toUnknownVersionsBody } from './body.ts'
+import { requestedMoment, requestedSegment } from './parameters.ts'
 
 export function timelineRoute(app: FastifyInstance, { store, learned, clock }: Context): void {
   route(app, operations.listTimeline, async (request, reply) => {
@@ -73,12 +71,9 @@ export function timelineEntryRoute(app: FastifyInstance, { store, learned, clock
   route(app, operations.getTimelineEntry, async (request) => {
     const { prompt } = request
     const query = request.query as Query
-    const entryId = idParameter((request.params as { entry_id: string }).entry_id)
+    const entryId = idParameter(request.params, 'entry_id')
     const moment = requestedMoment(query, clock())
-    const by = segmentParameter(query)
-    // The values of segments are metadata.
-    if (by !== null && request.access.shared?.includesSignals === false) throw notShared()
-    if (by !== null) checkDeclared(by, await store.segments.ofPrompt(prompt))
+    const by = await requestedSegment(store, request)
     const entry = await timelineEntryOf(store, prompt, entryId, moment, await learned.of(prompt), by)
     if (entry === null) throw notFound()
     const [found = entry] = await timelineWithTrials(store, request.access, prompt, moment, [entry])

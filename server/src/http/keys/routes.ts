@@ -28,8 +28,7 @@ export function keyRoutes(app: FastifyInstance, { store, vault, clock }: Context
   /** The key in the path. A key that the caller may not manage is a 404, and so is the key of a person's sessions. */
   async function findKey({ params, access }: FastifyRequest): Promise<ApiKey> {
     const owner = await ownerFor(access)
-    const { key_id: id } = params as { key_id: string }
-    const key = await store.keys.find(idParameter(id))
+    const key = await store.keys.find(idParameter(params, 'key_id'))
     if (key === null || key.organisationId !== access.organisationId || key.hint === '') throw notFound()
     if (owner !== null && key.personId !== owner.id) throw notFound()
     return key

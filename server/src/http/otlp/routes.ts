@@ -6,9 +6,10 @@ import type { Context } from '../context.ts'
 import { asDomainError, errorMessage, statusOf } from '../errors.ts'
 import { requireKey } from '../keys/required.ts'
 import { lazy } from '../lazy.ts'
-import { otlpPaths } from './path.ts'
 import { contentTypes, type Encoding, encodeStatus } from './response.ts'
 
+/** Where exporters send to, below the URL of the service. */
+export const otlpPaths = { logs: '/v1/logs', spans: '/v1/traces' } as const
 // As sent. What is compressed may have more: see endpoint.ts.
 export const otlpBodyLimit = 4 * 1024 * 1024
 

@@ -73,7 +73,7 @@ export function invitationRoutes(app: FastifyInstance, { store, signIn, publicUr
   })
 
   route(app, operations.revokeInvitation, async ({ access, params }, reply) => {
-    const id = idParameter((params as { invitation_id: string }).invitation_id)
+    const id = idParameter(params, 'invitation_id')
     if ((await store.invitations.revoke(access.organisationId, id, clock(), access)) === null) throw notFound()
     return reply.status(204).send()
   })

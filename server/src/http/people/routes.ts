@@ -11,8 +11,7 @@ import { toPersonBody } from './body.ts'
 /** The people of the organisation. */
 export function personRoutes(app: FastifyInstance, { store, clock }: Context): void {
   async function findPerson({ params, access }: FastifyRequest): Promise<Person> {
-    const { person_id: id } = params as { person_id: string }
-    const person = await store.people.find(access.organisationId, idParameter(id))
+    const person = await store.people.find(access.organisationId, idParameter(params, 'person_id'))
     if (person === null) throw notFound()
     return person
   }

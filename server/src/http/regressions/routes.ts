@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { NewProposalBody } from '../../../../contract/proposals.ts'
 import {
   alreadyClosed,
   type DismissalBody,
@@ -10,7 +11,7 @@ import {
 import { DomainError } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/history/pull.ts'
 import type { Prompt } from '../../domain/prompt.ts'
-import type { Proposal } from '../../domain/proposals/proposal.ts'
+import { checkFiles, type Proposal } from '../../domain/proposals/proposal.ts'
 import {
   type ListedRegression,
   type RegressionOrder,
@@ -24,12 +25,12 @@ import { enumParameter, idParameter, lastValue, type Query } from '../parameters
 import { beforeBody, route } from '../route.ts'
 import { readTriage, withoutNote } from '../triage-body.ts'
 import { listedPrompts } from '../visible-prompts.ts'
-import { toRegressionBody, toRegressionDetailsBody } from './body.ts'
+import { toProposalBody, toRegressionBody, toRegressionDetailsBody } from './body.ts'
 
-/** Changes that made prompts worse: list and dismiss them. */
-export function regressionRoutes(app: FastifyInstance, { store, clock }: Context): void {
-  async function existing(prompt: Prompt, params: unknown): Promise<ListedRegression> {
-    const regression = await store.regressions.find(prompt, regressionId(params))
+/** Changes that made prompts worse: list and dismiss them, or propose to take them back. */
+export function regressionRoutes(app: FastifyInstance, { store, propose, clock }: Context): void {
+  async function existing({ prompt, params }: FastifyRequest): Promise<ListedRegression> {
+    const regression = await store.regressions.find(prompt, idParameter(params, 'regression_id'))
     if (regression === null) throw notFound()
     return regression
   }
@@ -53,8 +54,9 @@ export function regressionRoutes(app: FastifyInstance, { store, clock }: Context
   route(app, operations.listRegressions, list)
   route(app, operations.listPromptRegressions, list)
 
-  route(app, operations.getRegression, async ({ prompt, access, params }) => {
-    const regression = await existing(prompt, params)
+  route(app, operations.getRegression, async (request) => {
+    const { prompt, access } = request
+    const regression = await existing(request)
     const { id } = regression
     const [deliveries, proposal, steps] = await Promise.all([
       store.alertDeliveries.ofRegression(prompt.organisationId, id),
@@ -73,26 +75,48 @@ export function regressionRoutes(app: FastifyInstance, { store, clock }: Context
     async ({ prompt, access, params, body }) => {
       const now = clock()
       const triage = readTriage(body as TriageBody, now)
-      const regression = await store.regressions.triage(prompt, regressionId(params), triage, now, access)
+      const regression = await store.regressions.triage(
+        prompt,
+        idParameter(params, 'regression_id'),
+        triage,
+        now,
+        access,
+      )
       if (regression === null) throw notFound()
       if (regression === 'closed') throw new DomainError('conflict', notOpen)
       return { data: toRegressionBody(regression) }
     },
-    beforeBody(({ prompt, params }) => existing(prompt, params)),
+    beforeBody(existing),
   )
 
   route(
     app,
     operations.dismissRegression,
     async ({ prompt, access, params, body }) => {
-      const id = regressionId(params)
+      const id = idParameter(params, 'regression_id')
       const note = validNote((body as DismissalBody).note)
       const dismissal = await store.regressions.dismiss(prompt, id, note, clock(), access)
       if (dismissal.kind === 'unknown') throw notFound()
       if (dismissal.kind === 'closed') throw new DomainError('conflict', alreadyClosed)
       return { data: toRegressionBody(dismissal.regression) }
     },
-    beforeBody(({ prompt, params }) => existing(prompt, params)),
+    beforeBody(existing),
+  )
+
+  route(
+    app,
+    operations.proposeRevert,
+    async (request) => {
+      const { prompt, access, body } = request
+      const { mode = 'revert', files = 'prompt' } = (body as NewProposalBody) ?? {}
+      checkFiles({ files }, access)
+      const { id } = await existing(request)
+      const key = await store.keys.find(access.keyId)
+      const proposer = { by: access, name: key?.name ?? 'unknown' }
+      const { proposal } = await propose(prompt, id, { mode, files }, proposer)
+      return { data: toProposalBody(proposal) }
+    },
+    beforeBody(existing),
   )
 }
 
@@ -113,8 +137,4 @@ function parseOrder(query: Query): RegressionOrder {
   const value = enumParameter(query, 'sort', regressionSortValues) ?? '-opened_at'
   const descending = value.startsWith('-')
   return { by: (descending ? value.slice(1) : value) as RegressionOrder['by'], descending }
-}
-
-function regressionId(params: unknown): number {
-  return idParameter((params as { regression_id: string }).regression_id)
 }

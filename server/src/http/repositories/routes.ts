@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
   type NewRepositoryBody,
   operations,
@@ -8,6 +8,7 @@ import {
 import { defaultOverlapHours, type OverlapBody } from '../../../../contract/schema.ts'
 import { defaultSimilarity, type Repository } from '../../domain/repositories/repository.ts'
 import { settingsFrom } from '../../domain/repositories/settings.ts'
+import type { Store } from '../../domain/store.ts'
 import { hour } from '../../domain/time.ts'
 import { allowSilence } from '../admission/connection.ts'
 import type { Context } from '../context.ts'
@@ -16,7 +17,13 @@ import { cutPage, requestedPage, sendPage } from '../page-body.ts'
 import { idParameter } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { requestedDeployKey, toConnectedBody, toDeliveryBody, toRepositoryBody, toRotatedSecretBody } from './body.ts'
-import { repositoryOf } from './repository-of.ts'
+
+/** The repository in the path. One of another organisation is a 404, like an unknown id. */
+export async function repositoryOf({ repositories }: Store, { params, access }: FastifyRequest): Promise<Repository> {
+  const repository = await repositories.find(idParameter(params, 'repository_id'))
+  if (repository === null || repository.organisationId !== access.organisationId) throw notFound()
+  return repository
+}
 
 const connectWaitMs = 5_000
 
@@ -115,8 +122,7 @@ function deliveryRoutes(app: FastifyInstance, { store, repositories }: Context):
 
   route(app, operations.redeliver, async (request, reply) => {
     const repository = await repositoryOf(store, request)
-    const { delivery_id: id } = request.params as { delivery_id: string }
-    const delivery = await store.deliveries.find(idParameter(id))
+    const delivery = await store.deliveries.find(idParameter(request.params, 'delivery_id'))
     if (delivery === null || delivery.repositoryId !== repository.id) throw notFound()
     return reply.status(202).send({ data: toDeliveryBody(await repositories.redeliver(delivery)) })
   })

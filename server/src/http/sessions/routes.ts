@@ -6,7 +6,6 @@ import { invalid } from '../../domain/errors.ts'
 import { createMinuteLimit } from '../../domain/minute-limit.ts'
 import type { Context } from '../context.ts'
 import { asDomainError, forbidden, notFound, unauthorized } from '../errors.ts'
-import { networkOf } from '../keys/network.ts'
 import { cutPage, requestedPage, sendPage } from '../page-body.ts'
 import { lastValue, type Query } from '../parameters.ts'
 import { route } from '../route.ts'
@@ -30,7 +29,7 @@ export function sessionRoutes(app: FastifyInstance, context: Context): void {
   /** Counts keys that are not valid, and only those: a valid key signs in however many others its address has tried. */
   function limitFailures(error: Error, request: FastifyRequest): never {
     if (asDomainError(error).code === 'unauthorized') {
-      failures.count(networkOf(request.server.clientAddresses.of(request)))
+      failures.count(request.server.clientAddresses.networkOf(request))
     }
     throw error
   }

@@ -40,7 +40,7 @@ export function shareRoutes(app: FastifyInstance, { store, publicUrl, clock }: C
   })
 
   route(app, operations.revokeShare, async ({ prompt, access, params }, reply) => {
-    const id = idParameter((params as { share_id: string }).share_id)
+    const id = idParameter(params, 'share_id')
     if ((await store.shares.revoke(prompt, id, clock(), access)) === null) throw notFound()
     return reply.status(204).send()
   })

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { DismissalBody, TriageBody } from '../../../../contract/regressions.ts'
 import { operations, type ShiftBody, type ShiftDetailsBody, shiftNotOpen } from '../../../../contract/shifts.ts'
 import { DomainError } from '../../domain/errors.ts'
-import type { Prompt } from '../../domain/prompt.ts'
 import { regressionStates, validNote } from '../../domain/regressions/regression.ts'
 import { explainShift } from '../../domain/shifts/explain-shift.ts'
 import { type ListedShift, shiftCauses, suspectOf, type TriagedShift } from '../../domain/shifts/shift.ts'
@@ -19,7 +18,7 @@ import { listedPrompts } from '../visible-prompts.ts'
 
 /** When the rates of prompts moved, and why. */
 export function shiftRoutes(app: FastifyInstance, { store, clock }: Context): void {
-  async function existing(prompt: Prompt, params: unknown): Promise<ListedShift> {
+  async function existing({ prompt, params }: FastifyRequest): Promise<ListedShift> {
     const shift = await store.shifts.find(prompt, shiftId(params))
     if (shift === null) throw notFound()
     return shift
@@ -46,9 +45,9 @@ export function shiftRoutes(app: FastifyInstance, { store, clock }: Context): vo
   route(app, operations.listShifts, list)
   route(app, operations.listPromptShifts, list)
 
-  route(app, operations.getShift, async ({ prompt, params }): Promise<{ data: ShiftDetailsBody }> => {
-    const shift = await existing(prompt, params)
-    const steps = await store.shifts.steps(prompt.organisationId, shift.id)
+  route(app, operations.getShift, async (request): Promise<{ data: ShiftDetailsBody }> => {
+    const shift = await existing(request)
+    const steps = await store.shifts.steps(request.access.organisationId, shift.id)
     return { data: { ...toShiftBody(shift), steps: steps.map(toStepBody) } }
   })
 
@@ -60,7 +59,7 @@ export function shiftRoutes(app: FastifyInstance, { store, clock }: Context): vo
       const triage = readTriage(body as TriageBody, now)
       return { data: toTriagedShift(await store.shifts.triage(prompt, shiftId(params), triage, now, access)) }
     },
-    beforeBody(({ prompt, params }) => existing(prompt, params)),
+    beforeBody(existing),
   )
 
   route(
@@ -70,7 +69,7 @@ export function shiftRoutes(app: FastifyInstance, { store, clock }: Context): vo
       const note = validNote((body as DismissalBody).note)
       return { data: toTriagedShift(await store.shifts.dismiss(prompt, shiftId(params), note, clock(), access)) }
     },
-    beforeBody(({ prompt, params }) => existing(prompt, params)),
+    beforeBody(existing),
   )
 }
 

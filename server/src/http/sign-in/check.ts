@@ -4,8 +4,7 @@ import { SettingProblem } from '../../domain/access/sign-in.ts'
 import { isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { route } from '../route.ts'
-import type { SignInDesk } from './desk.ts'
-import { providerName } from './provider-name.ts'
+import { providerName, type SignInDesk } from './desk.ts'
 
 // Each check takes three requests to the provider, which may limit them.
 const reuseForMs = 5_000

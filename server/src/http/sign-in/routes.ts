@@ -21,9 +21,7 @@ import { isSameOrigin } from '../same-origin.ts'
 import { sessionBody } from '../sessions/body.ts'
 import { pendingSignInCookie, pendingSignInIn } from '../sessions/cookie.ts'
 import { openSession } from '../sessions/open.ts'
-import type { SignInDesk } from './desk.ts'
-import { providerName } from './provider-name.ts'
-import { returnPath } from './return-path.ts'
+import { providerName, type SignInDesk } from './desk.ts'
 
 /** What a browser keeps, sealed, while it is at the provider. So no stranger makes the service keep anything. */
 interface Pending extends PendingSignIn {
@@ -245,6 +243,17 @@ const refusals: Record<Exclude<Refusal, 'used'>, string> = {
   unknown: 'You are in no organisation here. Ask an admin for an invitation.',
   other_account: 'Your address belongs to another account here. Ask an admin.',
   invitation: 'The invitation has expired, was used before, or is for another address. Ask for a new one.',
+}
+
+/** The path of a page of this service to return to. Anything else, which could lead to another site, becomes the start page. */
+export function returnPath(text: string | undefined, publicUrl: string): string {
+  const start = '/'
+  if (text === undefined || text.length > 500 || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes('\\'))
+    return start
+  const url = URL.parse(text, publicUrl)
+  if (url === null || url.origin !== new URL(publicUrl).origin) return start
+  const path = url.pathname + url.search
+  return path.startsWith('//') || /^\/(api|sign-in)(\/|$)/.test(url.pathname) ? start : path
 }
 
 /** Encrypts what only this service may read back, in letters that cookies and URLs allow. */

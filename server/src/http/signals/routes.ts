@@ -31,10 +31,9 @@ export function signalRoutes(app: FastifyInstance, context: Context): void {
 }
 
 function deleteSignalRoute(app: FastifyInstance, { store, clock }: Context): void {
-  route(app, operations.retractSignal, async (request, reply) => {
-    const { signal_id: id } = request.params as { signal_id: string }
-    const { prompt, access } = request
-    if (!(await store.signals.delete(prompt, idParameter(id), clock(), access))) throw notFound()
+  route(app, operations.retractSignal, async ({ prompt, access, params }, reply) => {
+    const id = idParameter(params, 'signal_id')
+    if (!(await store.signals.delete(prompt, id, clock(), access))) throw notFound()
     return reply.status(204).send()
   })
 }

@@ -7,10 +7,9 @@ import { type Interval, intervalLength, intervalStarts, intervals, type Span } f
 import { chooseInterval } from '../../domain/signals/interval-choice.ts'
 import type { IntervalTally } from '../../domain/signals/signal.ts'
 import type { Tally } from '../../domain/signals/tally.ts'
-import { day, type Instant, isoTime } from '../../domain/time.ts'
+import { day, type Instant, isoTime, timeOrNull } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
-import { notShared } from '../errors.ts'
-import { checkDeclared, segmentParameter } from '../impact/segment-parameter.ts'
+import { requestedSegment } from '../impact/parameters.ts'
 import { checkTimeRange, enumParameter, type Query, timeParameter } from '../parameters.ts'
 import { route } from '../route.ts'
 
@@ -25,8 +24,7 @@ export function signalSummaryRoute(app: FastifyInstance, { store, clock }: Conte
       total,
       data: intervals.map(({ start, positive, negative }) => ({ start: isoTime(start), positive, negative })),
     }))
-    const countedSince = countedFrom === null ? null : isoTime(countedFrom)
-    return { ...body, segments: { key, data, others, counted_from: countedSince } }
+    return { ...body, segments: { key, data, others, counted_from: timeOrNull(countedFrom) } }
   }
 
   route(app, operations.summariseSignals, async (request) => {
@@ -34,10 +32,7 @@ export function signalSummaryRoute(app: FastifyInstance, { store, clock }: Conte
     const wanted = enumParameter(query, 'interval', [...intervals, 'auto']) ?? 'day'
     const isSplit = enumParameter(query, 'split', ['changes']) !== null
     const [from, to] = [timeParameter(query, 'from'), timeParameter(query, 'to')]
-    const by = segmentParameter(query)
-    // The values of segments are metadata.
-    if (by !== null && request.access.shared?.includesSignals === false) throw notShared()
-    if (by !== null) checkDeclared(by, await store.segments.ofPrompt(request.prompt))
+    const by = await requestedSegment(store, request)
     const now = clock()
     const until = to ?? now
     const asked = { from: from ?? Math.max(0, until - defaultRangeMs), until }

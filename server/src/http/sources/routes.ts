@@ -31,8 +31,7 @@ export function sourceRoutes(app: FastifyInstance, { store, vault, clock, public
 
   /** One of another organisation is a 404, like an unknown ID. */
   async function sourceOf({ params, access }: FastifyRequest): Promise<Source> {
-    const { source_id: id } = params as { source_id: string }
-    const source = await store.sources.find(access.organisationId, publicIdParameter('src', id))
+    const source = await store.sources.find(access.organisationId, publicIdParameter(params, 'source_id', 'src'))
     if (source === null) throw notFound()
     return source
   }
@@ -90,8 +89,8 @@ export function sourceEventRoutes(
 
   /** Runs before the body is read: only a known URL can make us receive 1 MiB. */
   async function findSource(request: FastifyRequest): Promise<void> {
-    const { source_id: id } = request.params as { source_id: string }
-    const source = await store.sources.findInAnyOrganisation(publicIdParameter('src', id))
+    const id = publicIdParameter(request.params, 'source_id', 'src')
+    const source = await store.sources.findInAnyOrganisation(id)
     if (source === null) throw notFound()
     request.source = source
   }

@@ -13,7 +13,7 @@ import { isVisibleTrial, type Trial, trialEnded, trialStates, validShare } from 
 import { segmentsOfTrial } from '../../domain/trials/trial-segments.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
-import { checkDeclared, segmentParameter } from '../impact/segment-parameter.ts'
+import { checkDeclared, segmentParameter } from '../impact/parameters.ts'
 import { requestedPage, sendPage } from '../page-body.ts'
 import { enumParameter, integerParameter, lastValue, publicIdParameter, type Query } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
@@ -24,7 +24,7 @@ import { pullUrlOf, toSegmentsBody, toTrialBody } from './body.ts'
 export function trialRoutes(app: FastifyInstance, { store, repositories, clock }: Context): void {
   /** A key that is limited to prompts sees only trials whose prompts it may all read. */
   async function findTrial(access: Access, params: unknown): Promise<Trial> {
-    const id = publicIdParameter('trl', (params as { trial_id: string }).trial_id)
+    const id = publicIdParameter(params, 'trial_id', 'trl')
     const trial = await store.trials.find(access.organisationId, id)
     const visible = await visiblePrompts(store.prompts, access)
     if (trial === null || !isVisibleTrial(trial, visible)) throw notFound()

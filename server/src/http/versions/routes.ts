@@ -4,7 +4,7 @@ import { searchedLength } from '../../domain/history/version-search.ts'
 import { type LiveWindow, liveFrom, liveUntil } from '../../domain/impact/live/live-window.ts'
 import { type Version, versionsOf } from '../../domain/impact/live/versions.ts'
 import { firstCharacters } from '../../domain/text.ts'
-import { isoTime } from '../../domain/time.ts'
+import { isoTime, timeOrNull } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
 import { rounded, toWindowBodies } from '../impact/body.ts'
@@ -23,14 +23,13 @@ export function versionRoutes(app: FastifyInstance, { store, clock }: Context): 
 }
 
 function toVersionBody({ entry, period, live }: Version) {
-  const until = liveUntil(period)
   return {
     entry: toHistoryEntryBody(entry),
     message: entry.message && firstCharacters(entry.message, searchedLength),
     path: entry.path,
     live: live && { share: rounded(live.share), environment: live.environment },
     live_from: isoTime(liveFrom(period)),
-    live_until: until === null ? null : isoTime(until),
+    live_until: timeOrNull(liveUntil(period)),
     live_source: (period.windows[0] as LiveWindow).source,
     live_windows: toWindowBodies(period.windows),
   }

@@ -15,7 +15,6 @@ import { castVote } from '../../domain/votes/cast-vote.ts'
 import { createTokens, type VerifiedToken } from '../../domain/votes/token.ts'
 import type { Context } from '../context.ts'
 import { parseBody } from '../json-bodies.ts'
-import { networkOf } from '../keys/network.ts'
 import { route } from '../route.ts'
 import { createSchemaChecker } from '../validate.ts'
 import { createBatches } from './batches.ts'
@@ -61,7 +60,7 @@ export function voteRoutes(
   async function limitAddress(request: FastifyRequest): Promise<void> {
     const { clientAddresses: addresses } = request.server
     try {
-      ofAddress.count(networkOf(addresses.of(request)))
+      ofAddress.count(addresses.networkOf(request))
     } catch (error) {
       if (addresses.isForwardedByUnknown(request)) explainProxies()
       throw error
