@@ -25,6 +25,6 @@ export function rejected(status: number | null, error: string): Attempt {
 export const sent = { outcome: 'sent', error: null } as const
 
 /** From a `Retry-After` in seconds. Dates are ignored: they depend on the receiver's clock. */
-function waitOf({ 'retry-after': seconds = '' }: Response['headers']): Pick<Attempt, 'retryAfterMs'> {
+export function waitOf({ 'retry-after': seconds = '' }: Response['headers']): Pick<Attempt, 'retryAfterMs'> {
   return /^\d{1,9}$/.test(seconds) ? { retryAfterMs: Math.min(Number(seconds) * 1_000, hour) } : {}
 }

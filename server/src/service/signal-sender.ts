@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { retry } from '../alerts/attempt.ts'
-import { signalEventText } from '../alerts/signal-event.ts'
 import type { Alert } from '../domain/alerts/alert.ts'
 import type { Attempt, SendEvents } from '../domain/alerts/channel.ts'
 import { generateDeliveryId, resultOf } from '../domain/alerts/delivery.ts'
@@ -9,8 +8,9 @@ import { type ClaimedWebhook, maxWaitingSignals, type SignalEvent } from '../dom
 import { matchesPromptGlob } from '../domain/prompt.ts'
 import { generateLeaseOwner } from '../domain/repositories/lease.ts'
 import type { Vault } from '../domain/repositories/vault.ts'
+import { signalText } from '../domain/signals/signal-text.ts'
 import type { Store } from '../domain/store.ts'
-import { type Clock, minute } from '../domain/time.ts'
+import { type Clock, isoTime, minute } from '../domain/time.ts'
 import { targetOf, undecryptable } from './sender.ts'
 
 export interface SignalSenderContext {
@@ -143,6 +143,27 @@ async function nextBatch(
     if (read.length < eventsOfRead) return result(false)
   }
   return result(true)
+}
+
+/** The event as a CloudEvent, with the signal as the API returns it. Null if retention has removed the signal meanwhile. */
+export function signalEventText(
+  { id, kind, at, signalId, prompt, signal }: SignalEvent,
+  publicUrl: string,
+): string | null {
+  if (signal === null && (kind === 'recorded' || kind === 'replaced')) return null
+  const attributes = {
+    specversion: '1.0',
+    id,
+    source: publicUrl,
+    type: `dev.promptledger.signal.${kind}`,
+    time: isoTime(at),
+    subject: prompt.publicId,
+    datacontenttype: 'application/json',
+  }
+  const data = { prompt: { id: prompt.publicId, name: prompt.name } }
+  // Joined by hand, because metadata is JSON text that must arrive exactly as it was sent.
+  const text = signal === null ? `{"id":${signalId}}` : signalText(signal)
+  return `${JSON.stringify(attributes).slice(0, -1)},"data":${JSON.stringify(data).slice(0, -1)},"signal":${text}}}`
 }
 
 /** Never rejects. */

@@ -4,21 +4,14 @@ import { applyLabel } from '../domain/trials/apply-label.ts'
 import type { PendingLabel } from '../domain/trials/label.ts'
 import type { TrialsContext } from './trials-context.ts'
 
-/** Acts upon labels of pull requests. */
-export interface TrialLabels {
-  /** Starts with those that are due and have room. Waits for no forge. */
-  start(): Promise<void>
-  /** Resolves when none is in progress. */
-  idle(): Promise<void>
-}
-
 // The forge of one organisation, which may hang, leaves room for others.
 const maxInFlight = 4
 const maxDue = 100
 const maxAttempts = 5
 const retryAfterMs = minute
 
-export function createTrialLabels(context: TrialsContext): TrialLabels {
+/** Acts upon labels of pull requests. */
+export function createTrialLabels(context: TrialsContext) {
   const { store, clock, log, repositories, hasWriteAccess, reportOnPull } = context
   // By organisation, each with one at a time.
   const inFlight = new Map<number, Promise<void>>()
@@ -47,7 +40,8 @@ export function createTrialLabels(context: TrialsContext): TrialLabels {
   }
 
   return {
-    async start() {
+    /** Starts with those that are due and have room. Waits for no forge. */
+    async start(): Promise<void> {
       for (const label of await store.trials.dueLabels(clock(), maxDue)) {
         const { organisationId } = label
         if (inFlight.size >= maxInFlight) return
@@ -63,7 +57,8 @@ export function createTrialLabels(context: TrialsContext): TrialLabels {
       }
     },
 
-    async idle() {
+    /** Resolves when none is in progress. */
+    async idle(): Promise<void> {
       while (inFlight.size > 0) await Promise.all(inFlight.values())
     },
   }
