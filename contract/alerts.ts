@@ -19,6 +19,7 @@ import {
   overlapSchema,
   pageQuerySchema,
   textOrNull,
+  time,
   timeOrNull,
 } from './schema.ts'
 
@@ -106,8 +107,6 @@ export const alertDeliveryParamsSchema = {
 
 export type AlertDeliveryBody = FromSchema<typeof deliverySchema>
 
-const time = { type: 'string', format: 'date-time' } as const
-
 const target = {
   type: 'string',
   minLength: 1,
@@ -181,22 +180,18 @@ const rules = {
   },
 } as const
 
+const { name, ...conditions } = rules
+
 const fields = {
   id: { type: 'string', description: 'Starts with alr_' },
-  name: rules.name,
+  name,
   channel: { enum: channels },
   target_hint: {
     type: 'string',
     description: 'What of the target can be shown: the host of a URL, the addresses, the end of a routing key',
   },
   has_slack_token: { type: 'boolean', description: 'Whether a bot token is set, with which the owner is mentioned' },
-  prompts: rules.prompts,
-  events: { ...rules.events },
-  hold_minutes: rules.hold_minutes,
-  min_signals: rules.min_signals,
-  recovery_hold_minutes: rules.recovery_hold_minutes,
-  repeat_hours: rules.repeat_hours,
-  signals: rules.signals,
+  ...conditions,
   state: {
     enum: alertStates,
     description:

@@ -1,7 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { auditActions } from '../server/src/domain/access/audit.ts'
 import { defineOperations } from './operation.ts'
-import { invalidTimeSchema, list, object, pageQuerySchema } from './schema.ts'
+import { invalidTimeSchema, list, object, pageQuerySchema, periodQuerySchema } from './schema.ts'
 
 const auditEntrySchema = object(
   {
@@ -57,18 +57,7 @@ export const auditQuerySchema = {
     type: 'integer',
     description: 'Only what this person did, by their ID: in the console, and with each of their keys',
   },
-  since: {
-    type: 'string',
-    format: 'date-time',
-    description: 'From this time, inclusive',
-    examples: ['2026-11-01T00:00:00.000Z'],
-  },
-  until: {
-    type: 'string',
-    format: 'date-time',
-    description: 'Until this time, exclusive',
-    examples: ['2026-12-01T00:00:00.000Z'],
-  },
+  ...periodQuerySchema,
   ...pageQuerySchema,
 } as const
 

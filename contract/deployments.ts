@@ -101,21 +101,18 @@ const example = {
 
 const promptExample = { ...example, entry_id: historyEntryExample.id }
 
-function pageOf<const Item extends object, const Example extends object>(items: Item, example: Example) {
-  return list(items, 'One page of deployments, newest first', [example])
-}
+const pageDescription = 'One page of deployments, newest first'
 
-function oneOf<const Item extends object, const Example extends object>(item: Item, example: Example) {
-  return one(item, 'The deployment is recorded', example)
-}
+export const deploymentPageSchema = list(deploymentSchema, pageDescription, [example])
 
-export const deploymentPageSchema = pageOf(deploymentSchema, example)
+export const promptDeploymentPageSchema = list(promptDeploymentSchema, pageDescription, [promptExample])
 
-export const promptDeploymentPageSchema = pageOf(promptDeploymentSchema, promptExample)
+export const recordedDeploymentSchema = one(deploymentSchema, 'The deployment is recorded', {
+  ...example,
+  source: 'api',
+})
 
-export const recordedDeploymentSchema = oneOf(deploymentSchema, { ...example, source: 'api' })
-
-export const recordedPromptDeploymentSchema = oneOf(promptDeploymentSchema, {
+export const recordedPromptDeploymentSchema = one(promptDeploymentSchema, 'The deployment is recorded', {
   ...promptExample,
   scope: 'prompt',
   source: 'api',

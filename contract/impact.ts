@@ -23,6 +23,8 @@ import {
   pageQuerySchema,
   paginationExample,
   paginationSchema,
+  pair,
+  periodQuerySchema,
   textOrNull,
 } from './schema.ts'
 import { tally } from './signals.ts'
@@ -61,11 +63,11 @@ export const effectParts = {
   },
   difference: { type: ['number', 'null'], description: 'The rate after minus the rate before' },
   interval: {
+    ...pair(
+      { type: 'number' },
+      '95% confidence range of the true difference, which allows for votes that drift without any change',
+    ),
     type: ['array', 'null'],
-    items: { type: 'number' },
-    minItems: 2,
-    maxItems: 2,
-    description: '95% confidence range of the true difference, which allows for votes that drift without any change',
   },
   verdict: {
     enum: verdicts,
@@ -74,6 +76,8 @@ export const effectParts = {
   },
   explanation: { type: 'string', description: 'What the verdict rests on, in plain words' },
 } as const
+
+const { before, after, ...figures } = effectParts
 
 const segmentSchema = object(
   {
@@ -140,9 +144,9 @@ const effect = {
     items: liveWindowSchema,
     description: 'Every time in which it was live, in order, up to the newest 20: several after a rollback or a canary',
   },
-  before: effectParts.before,
+  before,
   after: {
-    ...effectParts.after,
+    ...after,
     description:
       'Signals of this change: those that name it as their version, and those without a version while it was live',
   },
@@ -187,11 +191,7 @@ const effect = {
     description:
       'Scores of judges from OpenTelemetry, by evaluation, up to 20. They are no votes: no other figure has them, and no verdict reads them',
   },
-  effective_signals: effectParts.effective_signals,
-  difference: effectParts.difference,
-  interval: effectParts.interval,
-  verdict: effectParts.verdict,
-  explanation: effectParts.explanation,
+  ...figures,
   first_version: {
     type: 'boolean',
     description:
@@ -376,16 +376,13 @@ export const timelineSchema = object(
   },
 )
 
-const time = { type: 'string', format: 'date-time', examples: ['2026-11-01T00:00:00.000Z'] } as const
-
 export const timelineQuerySchema = {
   action: {
     type: 'string',
     description: `Only these actions: one or more of ${actions.join(', ')}, separated by commas`,
     examples: ['deployed,pr_merged'],
   },
-  since: { ...time, description: 'From this time, inclusive' },
-  until: { ...time, description: 'Until this time, exclusive', examples: ['2026-12-01T00:00:00.000Z'] },
+  ...periodQuerySchema,
   pulls: {
     enum: pullEntries,
     default: 'all',

@@ -105,8 +105,6 @@ export type PromptNameBody = FromSchema<typeof promptNameSchema>
 
 export const invalidSort = `sort must be one of ${promptSortValues.join(', ')}`
 
-export const body = promptNameSchema
-
 export const operations = defineOperations('Prompts', {
   listPrompts: {
     method: 'GET',
@@ -127,7 +125,7 @@ export const operations = defineOperations('Prompts', {
     description:
       'For a prompt whose file is not in a connected repository. Prompts of connected repositories are created automatically.',
     roles: ['admin'],
-    body: body,
+    body: promptNameSchema,
     response: {
       201: onePromptSchema,
       409: conflictSchema(nameTaken(promptIdExample).message),
@@ -153,7 +151,7 @@ export const operations = defineOperations('Prompts', {
     summary: 'Rename a prompt',
     roles: ['admin'],
     params: promptParamsSchema,
-    body: body,
+    body: promptNameSchema,
     response: {
       200: onePromptSchema,
       409: conflictSchema(nameTaken(promptIdExample).message),

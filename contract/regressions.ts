@@ -10,9 +10,7 @@ import { historyEntryExample, historyEntrySchema } from './history.ts'
 import { defineOperations } from './operation.ts'
 import { promptId, promptIdExample, promptParamsSchema } from './prompt-id.ts'
 import { newProposalSchema, proposalExample, proposalProblemSchema, proposalSchema } from './proposals.ts'
-import { conflictSchema, invalidSchema, list, object, one, pageQuerySchema, timeOrNull } from './schema.ts'
-
-const time = { type: 'string', format: 'date-time' } as const
+import { conflictSchema, invalidSchema, list, object, one, pageQuerySchema, pair, time, timeOrNull } from './schema.ts'
 
 /** The prompt that an item of a list for the whole organisation belongs to. */
 export const promptNameSchema = object({
@@ -54,13 +52,7 @@ const fields = {
     description: 'How many signals `rate_after` is of; null if it is unknown',
   },
   difference: { type: 'number', description: 'The rate after minus the rate before' },
-  interval: {
-    type: 'array',
-    items: { type: 'number' },
-    minItems: 2,
-    maxItems: 2,
-    description: '95% confidence range of the true difference',
-  },
+  interval: pair({ type: 'number' }, '95% confidence range of the true difference'),
   explanation: {
     type: 'string',
     description: 'What the verdict rests on. Of a withdrawn regression, why the verdict was taken back',

@@ -18,6 +18,7 @@ import {
   one,
   pageQuerySchema,
   paginationExample,
+  periodQuerySchema,
   rateLimitedBodySchema,
   searchPaginationSchema,
   withHeaders,
@@ -314,24 +315,9 @@ export type BatchItem = FromSchema<typeof batchItemSchema>
 
 export type TracedItem = FromSchema<typeof tracedItemSchema>
 
-const since = {
-  type: 'string',
-  format: 'date-time',
-  description: 'From this time, inclusive',
-  examples: ['2026-11-01T00:00:00.000Z'],
-} as const
-
-const until = {
-  type: 'string',
-  format: 'date-time',
-  description: 'Until this time, exclusive',
-  examples: ['2026-12-01T00:00:00.000Z'],
-} as const
-
 export const signalFilterSchema = {
   value: { enum: signalValues, description: 'Only signals with this value' },
-  since,
-  until,
+  ...periodQuerySchema,
   version: {
     type: 'string',
     description:
@@ -398,15 +384,13 @@ export const erasureSchema = {
   properties: {
     metadata: { type: 'object', description: 'Members that the metadata of a signal must have: 1 to 16' },
     voter: {
+      ...label,
       type: 'string',
-      minLength: 1,
-      maxLength: maxLabelLength,
       description: 'Who voted, as in the field `voter` of a signal. It is hashed on arrival',
     },
     subject: {
+      ...label,
       type: 'string',
-      minLength: 1,
-      maxLength: maxLabelLength,
       description: 'What was voted on, in any prompt. Withdrawn votes are erased and counted, too',
     },
   },

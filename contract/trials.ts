@@ -7,12 +7,13 @@ import { promptIdExample } from './prompt-id.ts'
 import { promptNameSchema } from './regressions.ts'
 import {
   conflictSchema,
+  errorWith,
   invalidSchema,
   list,
-  message,
   object,
   one,
   pageQuerySchema,
+  pair,
   textOrNull,
   time,
   timeOrNull,
@@ -102,11 +103,8 @@ const difference = {
 } as const
 
 const interval = {
+  ...pair({ type: 'number' }, '95% confidence range of the true difference, at all times together'),
   type: ['array', 'null'],
-  items: { type: 'number' },
-  minItems: 2,
-  maxItems: 2,
-  description: '95% confidence range of the true difference, at all times together',
 } as const
 
 const segmentsSchema = object(
@@ -238,24 +236,13 @@ const params = {
 } as const
 
 const trialRunsSchema = {
-  title: 'TrialRuns',
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message'],
-      properties: {
-        code: { const: 'conflict' },
-        message,
-        trial_id: {
-          type: 'string',
-          description:
-            'The trial that runs on the prompt. Absent if text delivery is off, or the organisation has too many trials',
-        },
-      },
+  ...errorWith('TrialRuns', 'conflict', {
+    trial_id: {
+      type: 'string',
+      description:
+        'The trial that runs on the prompt. Absent if text delivery is off, or the organisation has too many trials',
     },
-  },
+  }),
   examples: [
     {
       error: {
@@ -265,7 +252,9 @@ const trialRunsSchema = {
       },
     },
   ],
-} as const
+}
+
+const units = { type: 'integer', minimum: 0, maximum: 10_000_000 } as const
 
 export const newExposuresSchema = {
   title: 'NewExposures',
@@ -283,18 +272,8 @@ export const newExposuresSchema = {
         properties: {
           trial: { type: 'string', maxLength: 100, description: 'The public ID of the trial' },
           share: { ...share, minimum: 0, maximum: 1, description: 'The share that they were chosen by' },
-          control: {
-            type: 'integer',
-            minimum: 0,
-            maximum: 10_000_000,
-            description: 'Units that got the live version',
-          },
-          candidate: {
-            type: 'integer',
-            minimum: 0,
-            maximum: 10_000_000,
-            description: 'Units that got the candidate',
-          },
+          control: { ...units, description: 'Units that got the live version' },
+          candidate: { ...units, description: 'Units that got the candidate' },
         },
       },
     },

@@ -13,9 +13,8 @@ import {
   paginationSchema,
   searchPaginationSchema,
   textOrNull,
+  time,
 } from './schema.ts'
-
-const time = { type: 'string', format: 'date-time' } as const
 
 const versionSchema = object(
   {
