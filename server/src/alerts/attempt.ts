@@ -1,6 +1,6 @@
 import type { Attempt } from '../domain/alerts/channel.ts'
 import { hour } from '../domain/time.ts'
-import type { RequestResult } from '../net/request.ts'
+import { type Network, type RequestResult, sendRequest } from '../net/request.ts'
 import { line } from './line.ts'
 
 type Response = Extract<RequestResult, { kind: 'response' }>
@@ -12,6 +12,17 @@ export function attemptOf(result: RequestResult, judge: (response: Response) => 
   if (result.kind === 'failure') return retry(result.status, result.reason)
   const { status, headers, body } = result
   return { status, response: line(body, maxResponseLength) || null, ...judge(result), ...waitOf(headers) }
+}
+
+/** Sends JSON to a receiver, whose response `judge` judges. */
+export async function post(
+  network: Network,
+  url: string,
+  value: object,
+  judge: (response: Response) => Pick<Attempt, 'outcome' | 'error'>,
+): Promise<Attempt> {
+  const headers = { 'content-type': 'application/json' }
+  return attemptOf(await sendRequest(network, url, { method: 'POST', headers, body: JSON.stringify(value) }), judge)
 }
 
 export function retry(status: number | null, error: string): Attempt {

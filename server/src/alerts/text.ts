@@ -68,12 +68,9 @@ export function leadOf({ summary, prompts }: Content): string[] {
 export function contentOf(message: Message, publicUrl: string): Content {
   const links = linksOf(message, publicUrl)
   const rest = { sections: [], links }
+  if ('dedupKey' in message) return { ...regressionContent(message, publicUrl), ...rest }
+  if ('trial' in message) return { ...trialContent(message), ...rest }
   switch (message.event) {
-    case 'regression.opened':
-    case 'regression.repaired':
-    case 'regression.withdrawn':
-    case 'regression.dismissed':
-      return { ...regressionContent(message, publicUrl), ...rest }
     case 'shift.unexplained':
       return { ...shiftContent(message, publicUrl), ...rest }
     case 'limit.near':
@@ -82,12 +79,6 @@ export function contentOf(message: Message, publicUrl: string): Content {
     case 'repository.failing':
     case 'repository.recovered':
       return { ...repositoryContent(message), ...rest }
-    case 'trial.started':
-    case 'trial.better':
-    case 'trial.worse':
-    case 'trial.stopped':
-    case 'trial.mismatch':
-      return { ...trialContent(message), ...rest }
     case 'digest.weekly':
       return { ...digestContent(message, publicUrl), links }
     case 'alert.test':

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { retry } from '../alerts/attempt.ts'
 import type { Alert } from '../domain/alerts/alert.ts'
 import type { Attempt, SendEvents } from '../domain/alerts/channel.ts'
 import { generateDeliveryId, resultOf } from '../domain/alerts/delivery.ts'
@@ -11,7 +10,7 @@ import type { Vault } from '../domain/repositories/vault.ts'
 import { signalText } from '../domain/signals/signal-text.ts'
 import type { Store } from '../domain/store.ts'
 import { type Clock, isoTime, minute } from '../domain/time.ts'
-import { targetOf, undecryptable } from './sender.ts'
+import { failed, targetOf, undecryptable } from './sender.ts'
 
 export interface SignalSenderContext {
   store: Pick<Store, 'alerts' | 'signalEvents'>
@@ -173,7 +172,7 @@ async function send(
   body: string,
 ): Promise<Attempt> {
   const target = targetOf(vault, webhook, clock())
-  if (target === null) return retry(null, undecryptable)
+  if (target === null) return failed('retry', undecryptable)
   // An ID of its own for each request: one that is repeated may contain more, and receivers know the events by theirs.
   return sendEvents(target, generateDeliveryId(), body)
 }
