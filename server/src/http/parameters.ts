@@ -1,5 +1,6 @@
+import { defaultOverlapHours, type OverlapBody } from '../../../contract/schema.ts'
 import { invalid } from '../domain/errors.ts'
-import { type Instant, parseTime } from '../domain/time.ts'
+import { hour, type Instant, parseTime } from '../domain/time.ts'
 import { notFound } from './errors.ts'
 
 export type Query = Record<string, string | string[] | undefined>
@@ -48,6 +49,12 @@ export function enumParameter<const Value extends string>(
   const value = values.find((value) => value === text)
   if (value === undefined) throw invalid(`${name} must be one of ${values.join(', ')}`)
   return value
+}
+
+/** For how long the body of a rotation, which may be left out, keeps the old secret valid. */
+export function overlapMs(body: unknown): number {
+  const { overlap_hours: hours = defaultOverlapHours } = (body ?? {}) as OverlapBody
+  return hours * hour
 }
 
 /** Rejects a range that is empty or ends before it starts. */

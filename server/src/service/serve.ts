@@ -119,13 +119,7 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
   const running: Running = {
     app,
     syncWorker,
-    retention: null,
-    telemetry: null,
-    judge: null,
-    liveTexts: null,
-    trials: null,
-    briefings: null,
-    sourcePoller: null,
+    background: [],
     notifier: null,
     metricsServer: null,
     lastUsedFlusher: startFlushing(lastUsed, log),
@@ -147,28 +141,31 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
     throw error
   }
   const { signalRetentionDays: days } = config
-  if (days !== null) running.retention = startRetention(store.signals, days, Date.now, log)
-  running.telemetry = startTelemetryRetention(store.telemetry, config.telemetryDays, Date.now, log)
-  running.judge = startJudge(judge, judging)
-  running.liveTexts = startLiveTexts({ ...judging, repositories })
   const { reportIssue, hasWriteAccess } = forges
   const reportOnPull = withIssues(withProposals(forges.reportOnPull, { store, propose, log }), { store, reportIssue })
-  running.trials = startTrialJudge({ ...judging, repositories, reportOnPull, hasWriteAccess })
-  running.briefings = startBriefings({ ...judging, repositories, reportOnPull })
+  const { background } = running
+  if (days !== null) background.push(startRetention(store.signals, days, Date.now, log))
+  background.push(
+    startTelemetryRetention(store.telemetry, config.telemetryDays, Date.now, log),
+    startJudge(judge, judging),
+    startLiveTexts({ ...judging, repositories }),
+    startTrialJudge({ ...judging, repositories, reportOnPull, hasWriteAccess }),
+    startBriefings({ ...judging, repositories, reportOnPull }),
+    startSourcePoller({
+      ...judging,
+      vault,
+      voters,
+      planLimits: config.planLimits,
+      // As for the targets of alerts, which admins choose too.
+      network: { allowPrivate: config.allowPrivateAlertTargets, allowHttp: config.allowPrivateAlertTargets },
+    }),
+  )
   running.notifier = startNotifier({
     ...alerting,
     ...openSending(config, alerting),
     reportOnPull,
     planLimits: config.planLimits,
     clock: Date.now,
-  })
-  running.sourcePoller = startSourcePoller({
-    ...judging,
-    vault,
-    voters,
-    planLimits: config.planLimits,
-    // As for the targets of alerts, which admins choose too.
-    network: { allowPrivate: config.allowPrivateAlertTargets, allowHttp: config.allowPrivateAlertTargets },
   })
   stopOnSignal(running, log)
   return { address: ownAddress(), metricsAddress: metricsServer?.address ?? null, firstRun: first }

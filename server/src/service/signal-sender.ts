@@ -23,19 +23,6 @@ export interface SignalSenderContext {
   onIdle?: () => void
 }
 
-/** Sends signals to the webhooks that get them, at least once. */
-export interface SignalSender {
-  /** Starts a request to each webhook that is due, as far as there is room. Resolves without waiting for the responses. */
-  round(): Promise<void>
-  /** Disables webhooks that have fallen too far behind. */
-  checkBacklogs(): Promise<void>
-  /** Resolves when nothing is being sent. */
-  idle(): Promise<void>
-  /** Waits for the requests in flight, but not for longer than a shutdown may take. */
-  stop(): Promise<void>
-  inFlight(): number
-}
-
 const maxInFlight = 4
 // Each takes one small query, even without anything to send.
 const webhooksOfRound = 200
@@ -49,7 +36,8 @@ const maxBytes = 1_000_000
 // A signal may have 16 KB of metadata.
 const eventsOfRead = 50
 
-export function createSignalSender(context: SignalSenderContext): SignalSender {
+/** Sends signals to the webhooks that get them, at least once. */
+export function createSignalSender(context: SignalSenderContext) {
   const { store, clock, log } = context
   const inFlight = new Set<Promise<void>>()
   let lastOrganisation = 0
@@ -82,12 +70,14 @@ export function createSignalSender(context: SignalSenderContext): SignalSender {
     inFlight.add(sending)
   }
 
+  /** Resolves when nothing is being sent. */
   async function idle(): Promise<void> {
     while (inFlight.size > 0) await Promise.all(inFlight)
   }
 
   return {
-    async round() {
+    /** Starts a request to each webhook that is due, as far as there is room. Resolves without waiting for the responses. */
+    async round(): Promise<void> {
       if (inFlight.size >= maxInFlight) return
       for (const webhook of await store.signalEvents.due(clock(), lastOrganisation, webhooksOfRound)) {
         if (inFlight.size >= maxInFlight) return
@@ -99,7 +89,8 @@ export function createSignalSender(context: SignalSenderContext): SignalSender {
       }
     },
 
-    async checkBacklogs() {
+    /** Disables webhooks that have fallen too far behind. */
+    async checkBacklogs(): Promise<void> {
       const most = maxWaitingSignals
       for (const webhook of await store.signalEvents.webhooks()) {
         if ((await store.signalEvents.countWaiting(webhook.organisationId, most + 1)) <= most) continue
@@ -110,7 +101,8 @@ export function createSignalSender(context: SignalSenderContext): SignalSender {
 
     idle,
 
-    async stop() {
+    /** Waits for the requests in flight, but not for longer than a shutdown may take. */
+    async stop(): Promise<void> {
       // What has not been acknowledged by then is sent again after the lease.
       await Promise.race([idle(), pause(stopTimeoutMs, undefined, { ref: false })])
     },

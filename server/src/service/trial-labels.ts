@@ -1,8 +1,22 @@
+import type { Logger } from 'pino'
 import type { LabelMessage } from '../domain/alerts/message.ts'
-import { type Instant, minute } from '../domain/time.ts'
+import type { ReportOnPull } from '../domain/alerts/pull-comment.ts'
+import type { RepositoryService } from '../domain/repositories/repository-service.ts'
+import type { Store } from '../domain/store.ts'
+import { type Clock, type Instant, minute } from '../domain/time.ts'
 import { applyLabel } from '../domain/trials/apply-label.ts'
-import type { PendingLabel } from '../domain/trials/label.ts'
-import type { TrialsContext } from './trials-context.ts'
+import type { HasWriteAccess, PendingLabel } from '../domain/trials/label.ts'
+
+/** The dependencies of judging trials. */
+export interface TrialsContext {
+  store: Store
+  clock: Clock
+  log: Logger
+  /** Shows the figures on pull requests. The notifier, which retries, says what happens to a trial. */
+  reportOnPull: ReportOnPull
+  repositories: Pick<RepositoryService, 'candidate' | 'texts'>
+  hasWriteAccess: HasWriteAccess
+}
 
 // The forge of one organisation, which may hang, leaves room for others.
 const maxInFlight = 4

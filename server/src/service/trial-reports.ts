@@ -2,7 +2,7 @@ import { composeTrialMessage } from '../domain/alerts/compose.ts'
 import { isReportedOnPull } from '../domain/alerts/pull-comment.ts'
 import { hour, type Instant } from '../domain/time.ts'
 import type { Trial } from '../domain/trials/trial.ts'
-import type { TrialsContext } from './trials-context.ts'
+import type { TrialsContext } from './trial-labels.ts'
 
 const reportEveryMs = hour
 // An attempt takes up to 45 s. The forge of one organisation, which may hang, leaves room for others.

@@ -11,13 +11,12 @@ import { route } from '../route.ts'
 import { toEffectBody, toSegmentsBody, toUnknownVersionsBody } from './body.ts'
 import { exportTimelineRoute } from './export.ts'
 import { checkDeclared, requestedMoment, segmentParameter } from './parameters.ts'
-import { timelineEntryRoute, timelineRoute } from './timeline.ts'
+import { timelineRoutes } from './timeline.ts'
 
 /** How each change affected user feedback. */
 export function impactRoutes(app: FastifyInstance, context: Context): void {
   listImpactRoute(app, context)
-  timelineRoute(app, context)
-  timelineEntryRoute(app, context)
+  timelineRoutes(app, context)
   exportTimelineRoute(app, context)
 }
 

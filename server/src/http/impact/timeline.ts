@@ -16,7 +16,7 @@ import { route } from '../route.ts'
 import { toSegmentsBody, toTimelineEntryBody, toUnknownVersionsBody } from './body.ts'
 import { requestedMoment, requestedSegment } from './parameters.ts'
 
-export function timelineRoute(app: FastifyInstance, { store, learned, clock }: Context): void {
+export function timelineRoutes(app: FastifyInstance, { store, learned, clock }: Context): void {
   route(app, operations.listTimeline, async (request, reply) => {
     const pageRequest = requestedPage(request.query)
     const filter = parseFilter(request.query as Query)
@@ -38,6 +38,26 @@ export function timelineRoute(app: FastifyInstance, { store, learned, clock }: C
       unknown_versions: toUnknownVersionsBody(unknownVersions),
       ...(modelChanges !== null && { model_changes: modelChanges.slice(-maxModelChanges).map(toModelChangeBody) }),
     })
+  })
+
+  route(app, operations.getTimelineEntry, async (request) => {
+    const { prompt } = request
+    const query = request.query as Query
+    const entryId = idParameter(request.params, 'entry_id')
+    const moment = requestedMoment(query, clock())
+    const by = await requestedSegment(store, request)
+    const entry = await timelineEntryOf(store, prompt, entryId, moment, await learned.of(prompt), by)
+    if (entry === null) throw notFound()
+    const [found = entry] = await timelineWithTrials(store, request.access, prompt, moment, [entry])
+    const { repositoryId } = found.entry
+    const repository = repositoryId === null ? null : await store.repositories.find(repositoryId)
+    const segments = found.impact?.segments ?? null
+    return {
+      data: {
+        ...toTimelineEntryBody(found, repository, request.access.shared !== undefined),
+        ...(by !== null && { segments: segments && toSegmentsBody(segments) }),
+      },
+    }
   })
 
   async function repositoriesOf(entries: TimelineEntry[]): Promise<Map<number | null, Repository | null>> {
@@ -65,26 +85,4 @@ function parseActions(text: string | undefined): Action[] | null {
   const values = text.split(',') as Action[]
   if (!values.every((value) => actions.includes(value))) throw invalid(invalidAction)
   return [...new Set(values)]
-}
-
-export function timelineEntryRoute(app: FastifyInstance, { store, learned, clock }: Context): void {
-  route(app, operations.getTimelineEntry, async (request) => {
-    const { prompt } = request
-    const query = request.query as Query
-    const entryId = idParameter(request.params, 'entry_id')
-    const moment = requestedMoment(query, clock())
-    const by = await requestedSegment(store, request)
-    const entry = await timelineEntryOf(store, prompt, entryId, moment, await learned.of(prompt), by)
-    if (entry === null) throw notFound()
-    const [found = entry] = await timelineWithTrials(store, request.access, prompt, moment, [entry])
-    const { repositoryId } = found.entry
-    const repository = repositoryId === null ? null : await store.repositories.find(repositoryId)
-    const segments = found.impact?.segments ?? null
-    return {
-      data: {
-        ...toTimelineEntryBody(found, repository, request.access.shared !== undefined),
-        ...(by !== null && { segments: segments && toSegmentsBody(segments) }),
-      },
-    }
-  })
 }

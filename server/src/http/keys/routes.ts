@@ -1,14 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type NewKeyBody, operations } from '../../../../contract/keys.ts'
-import { defaultOverlapHours, type OverlapBody } from '../../../../contract/schema.ts'
 import { type Access, type ApiKey, issueKey, type Role, rotateKey } from '../../domain/access/api-key.ts'
 import { ownKeyRoles, type Person } from '../../domain/access/person.ts'
 import { invalid } from '../../domain/errors.ts'
-import { hour, type Instant, parseTime } from '../../domain/time.ts'
+import { type Instant, parseTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { forbidden, notFound } from '../errors.ts'
 import { cutPage, requestedPage, sendPage } from '../page-body.ts'
-import { idParameter } from '../parameters.ts'
+import { idParameter, overlapMs } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { toIssuedKeyBody, toKeyBody } from './body.ts'
 
@@ -81,9 +80,8 @@ export function keyRoutes(app: FastifyInstance, { store, vault, clock }: Context
     app,
     operations.rotateKey,
     async (request, reply) => {
-      const { overlap_hours: overlapHours = defaultOverlapHours } = (request.body ?? {}) as OverlapBody
       const key = await findKey(request)
-      const issued = await rotateKey(store.keys, key, overlapHours * hour, clock(), request.access, vault)
+      const issued = await rotateKey(store.keys, key, overlapMs(request.body), clock(), request.access, vault)
       return reply.status(201).send({ data: toIssuedKeyBody(issued) })
     },
     beforeBody(findKey),

@@ -5,16 +5,14 @@ import {
   type RepositoryBody,
   type RepositoryUpdateBody,
 } from '../../../../contract/repositories.ts'
-import { defaultOverlapHours, type OverlapBody } from '../../../../contract/schema.ts'
 import { defaultSimilarity, type Repository } from '../../domain/repositories/repository.ts'
 import { settingsFrom } from '../../domain/repositories/settings.ts'
 import type { Store } from '../../domain/store.ts'
-import { hour } from '../../domain/time.ts'
 import { allowSilence } from '../admission/connection.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { cutPage, requestedPage, sendPage } from '../page-body.ts'
-import { idParameter } from '../parameters.ts'
+import { idParameter, overlapMs } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { requestedDeployKey, toConnectedBody, toDeliveryBody, toRepositoryBody, toRotatedSecretBody } from './body.ts'
 
@@ -99,9 +97,8 @@ export function repositoryRoutes(app: FastifyInstance, context: Context): void {
     app,
     operations.rotateRepositorySecret,
     async (request) => {
-      const { overlap_hours: overlapHours = defaultOverlapHours } = (request.body ?? {}) as OverlapBody
       const repository = await repositoryOf(store, request)
-      const rotated = await repositories.rotateSecret(repository, overlapHours * hour, request.access)
+      const rotated = await repositories.rotateSecret(repository, overlapMs(request.body), request.access)
       return { data: toRotatedSecretBody(repository, rotated, publicUrl()) }
     },
     beforeBody((request) => repositoryOf(store, request)),
