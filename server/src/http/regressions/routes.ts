@@ -75,13 +75,8 @@ export function regressionRoutes(app: FastifyInstance, { store, propose, clock }
     async ({ prompt, access, params, body }) => {
       const now = clock()
       const triage = readTriage(body as TriageBody, now)
-      const regression = await store.regressions.triage(
-        prompt,
-        idParameter(params, 'regression_id'),
-        triage,
-        now,
-        access,
-      )
+      const id = idParameter(params, 'regression_id')
+      const regression = await store.regressions.triage(prompt, id, triage, now, access)
       if (regression === null) throw notFound()
       if (regression === 'closed') throw new DomainError('conflict', notOpen)
       return { data: toRegressionBody(regression) }
