@@ -37,7 +37,7 @@ const auditEntrySchema = object(
   { title: 'AuditEntry', description: 'One action in the audit log' },
 )
 
-export const auditPageSchema = list(auditEntrySchema, 'One page of entries, newest first', [
+const auditPageSchema = list(auditEntrySchema, 'One page of entries, newest first', [
   {
     id: 7,
     at: '2026-11-15T12:00:00.000Z',
@@ -50,7 +50,7 @@ export const auditPageSchema = list(auditEntrySchema, 'One page of entries, newe
   },
 ])
 
-export const auditQuerySchema = {
+const auditQuerySchema = {
   action: { enum: auditActions, description: 'Only this action' },
   actor: { type: 'string', description: 'Only what was done with this key, by its ID, or `operator` for the CLI' },
   person: {

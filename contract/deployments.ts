@@ -30,7 +30,7 @@ const share = {
   description: 'The part of the traffic that it serves: less than 1 for a canary',
 } as const
 
-export const newDeploymentSchema = {
+const newDeploymentSchema = {
   title: 'NewDeployment',
   description: 'A deployment to record',
   type: 'object',
@@ -107,12 +107,12 @@ export const deploymentPageSchema = list(deploymentSchema, pageDescription, [exa
 
 export const promptDeploymentPageSchema = list(promptDeploymentSchema, pageDescription, [promptExample])
 
-export const recordedDeploymentSchema = one(deploymentSchema, 'The deployment is recorded', {
+const recordedDeploymentSchema = one(deploymentSchema, 'The deployment is recorded', {
   ...example,
   source: 'api',
 })
 
-export const recordedPromptDeploymentSchema = one(promptDeploymentSchema, 'The deployment is recorded', {
+const recordedPromptDeploymentSchema = one(promptDeploymentSchema, 'The deployment is recorded', {
   ...promptExample,
   scope: 'prompt',
   source: 'api',
@@ -120,10 +120,10 @@ export const recordedPromptDeploymentSchema = one(promptDeploymentSchema, 'The d
 
 export type NewDeploymentBody = FromSchema<typeof newDeploymentSchema>
 
-export const invalidBody = invalidSchema('environment is required')
+const invalidBody = invalidSchema('environment is required')
 
 // A CI system needs a key that can do nothing but record.
-export const recorders = ['recorder', 'deploy', 'admin'] as const
+const recorders = ['recorder', 'deploy', 'admin'] as const
 
 export const operations = defineOperations('Deployments', {
   recordRepositoryDeployment: {

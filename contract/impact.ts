@@ -29,7 +29,7 @@ import {
 } from './schema.ts'
 import { tally } from './signals.ts'
 
-export const asOfSchema = {
+const asOfSchema = {
   type: 'string',
   format: 'date-time',
   description: 'Answer as of this time, as if no signal, change or deployment had come after it',
@@ -41,7 +41,7 @@ export const entryBySchema = {
   description: 'Adds the impact in each segment by a declared key of the metadata, such as `metadata.model`',
 } as const
 
-export const bySchema = {
+const bySchema = {
   ...entryBySchema,
   description: `${entryBySchema.description}. A page then has at most 10 changes`,
 } as const
@@ -52,7 +52,7 @@ const ratedTally = object({
 })
 
 /** What responses say about a change as a whole, and about each of its segments. */
-export const effectParts = {
+const effectParts = {
   before: { ...ratedTally, description: 'Signals of the previous change' },
   after: { ...ratedTally, description: 'Signals of this change' },
   effective_signals: {
@@ -92,7 +92,7 @@ const segmentSchema = object(
   { title: 'SegmentImpact', description: 'User feedback of one segment before and after a change' },
 )
 
-export const segmentsSchema = object(
+const segmentsSchema = object(
   {
     key: { type: 'string' },
     complete: {
@@ -247,7 +247,7 @@ const segmentsOfChange = {
   description: 'Only with `by`; null if the change did not go live, or if there is no change before it',
 } as const
 
-export const impactSchema = object(
+const impactSchema = object(
   {
     data: {
       type: 'array',
@@ -376,7 +376,7 @@ export const timelineSchema = object(
   },
 )
 
-export const timelineQuerySchema = {
+const timelineQuerySchema = {
   action: {
     type: 'string',
     description: `Only these actions: one or more of ${actions.join(', ')}, separated by commas`,
@@ -438,7 +438,7 @@ export const timelineColumns = [
 
 const { page: _page, limit: _limit, model_changes: _models, ...filters } = timelineQuerySchema
 
-export const timelineExportQuerySchema = {
+const timelineExportQuerySchema = {
   format: { enum: exportFormats, default: 'ndjson', description: 'One JSON object per line, or CSV' },
   ...filters,
 } as const
@@ -446,7 +446,7 @@ export const timelineExportQuerySchema = {
 const [example] = timelineSchema.examples[0].data
 
 /** The export formats, each with one change as an example. */
-export const timelineExportSchemas = {
+const timelineExportSchemas = {
   'application/x-ndjson': {
     type: 'string',
     description: 'One change per line, in the same format as in the timeline',
@@ -465,7 +465,7 @@ export const timelineExportSchemas = {
 } as const
 
 // After the change of the examples.
-export const asOf = { ...asOfSchema, examples: ['2026-11-15T00:00:00.000Z'] } as const
+const asOf = { ...asOfSchema, examples: ['2026-11-15T00:00:00.000Z'] } as const
 
 export const invalidAction = `action must be one or more of ${actions.join(', ')}, separated by commas`
 

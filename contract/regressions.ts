@@ -91,7 +91,7 @@ export const untriaged = {
   snoozed_until: null,
 } as const
 
-export const regressionExample = {
+const regressionExample = {
   id: 5,
   prompt: { id: promptIdExample, name: 'Support answers' },
   state: 'open',
@@ -184,7 +184,7 @@ const regressionDetails = object(
   { title: 'RegressionDetails', description: 'A regression, and who was told about it' },
 )
 
-export const regressionDetailsSchema = one(regressionDetails, 'The regression', {
+const regressionDetailsSchema = one(regressionDetails, 'The regression', {
   ...regressionExample,
   certain_enough: true,
   proposal: null,
@@ -203,7 +203,7 @@ export const regressionDetailsSchema = one(regressionDetails, 'The regression', 
 
 export const regressionPageSchema = list(regressionSchema, 'One page of regressions', [regressionExample])
 
-export const oneRegressionSchema = one(regressionSchema, 'The regression', {
+const oneRegressionSchema = one(regressionSchema, 'The regression', {
   ...regressionExample,
   state: 'dismissed',
   dismissed_at: '2026-11-15T09:00:00.000Z',
@@ -226,7 +226,7 @@ export const regressionQuerySchema = {
   ...pageQuerySchema,
 } as const
 
-export const regressionParamsSchema = {
+const regressionParamsSchema = {
   prompt_id: promptId,
   regression_id: { type: 'integer', description: 'The ID of the regression', examples: [regressionExample.id] },
 } as const
@@ -248,7 +248,7 @@ export type TriageBody = FromSchema<typeof triageSchema>
 
 export type DismissalBody = FromSchema<typeof dismissalSchema>
 
-export const invalidState = invalidSchema(`state must be one of ${regressionStates.join(', ')}`)
+const invalidState = invalidSchema(`state must be one of ${regressionStates.join(', ')}`)
 
 export const alreadyClosed = 'The regression is already repaired or withdrawn, so there is nothing to dismiss.'
 

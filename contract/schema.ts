@@ -6,7 +6,7 @@ export const exportFormats = ['ndjson', 'csv'] as const
 export const crossOriginMessage =
   'A session can only make changes from pages of this service (same origin). From elsewhere, send an API key.'
 
-export const message = { type: 'string', description: 'Human-readable description' } as const
+const message = { type: 'string', description: 'Human-readable description' } as const
 
 export const errorBodySchema = {
   title: 'Error',

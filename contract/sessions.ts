@@ -101,7 +101,7 @@ const sessionPageSchema = list(listedSession, 'One page of sessions, newest firs
 export type ListedSessionBody = FromSchema<typeof listedSession>
 
 /** The response to the cookie of a session that has ended. */
-export const endedSessionSchema = {
+const endedSessionSchema = {
   ...errorWith('EndedSession', 'unauthorized', {
     reason: {
       enum: ['key_revoked', 'disabled', 'expired'],
@@ -123,7 +123,7 @@ export const failedSignInsSchema = limitedSchema(
 
 export type SessionBody = FromSchema<typeof session>
 
-export function setCookieHeader(description: string) {
+function setCookieHeader(description: string) {
   return { 'Set-Cookie': { description, schema: { type: 'string' } } }
 }
 
@@ -133,7 +133,7 @@ export const tooManyFailures =
   `The API key is missing or not valid, and ${failedSignIns} others from this address were rejected within a minute. ` +
   'Check the key, and try again later.'
 
-export const failedSignInsExample = JSON.parse(
+const failedSignInsExample = JSON.parse(
   errorBody(minuteLimitError(failedSignIns, Date.UTC(2026, 10, 15, 12, 1), tooManyFailures)),
 )
 

@@ -16,7 +16,7 @@ const terms = {
   },
 } as const
 
-export const newShareSchema = {
+const newShareSchema = {
   title: 'NewShare',
   description: 'A link to create',
   type: 'object',
@@ -73,7 +73,7 @@ export const oneCreatedShareSchema = one(createdShareSchema, 'The new link, show
 
 export const sharePageSchema = list(shareSchema, 'One page of links, newest first', [shareExample])
 
-export const shareParamsSchema = {
+const shareParamsSchema = {
   prompt_id: promptId,
   share_id: { type: 'integer', description: 'The ID of the link', examples: [shareExample.id] },
 } as const

@@ -83,7 +83,7 @@ const shiftSchema = object(
   { title: 'Shift', description: 'A moment at which the rate of a prompt moved more than its votes usually drift' },
 )
 
-export const shiftQuerySchema = {
+const shiftQuerySchema = {
   cause: { type: 'string', enum: shiftCauses, description: 'Only shifts with this cause' },
   since: { ...time, description: 'Only shifts at this time or later' },
   found_since: { ...time, description: 'Only shifts that were found at this time or later' },
@@ -136,7 +136,7 @@ export type ShiftDetailsBody = FromSchema<typeof shiftDetails>
 
 export const shiftNotOpen = 'A change explains the shift, or it is over, so there is nothing to take care of.'
 
-export const invalidCause = invalidSchema(`cause must be one of ${shiftCauses.join(', ')}`)
+const invalidCause = invalidSchema(`cause must be one of ${shiftCauses.join(', ')}`)
 
 export const operations = defineOperations('Regressions', {
   listShifts: {

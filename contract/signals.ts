@@ -24,7 +24,7 @@ import {
   withHeaders,
 } from './schema.ts'
 
-export const rateLimitHeaders = {
+const rateLimitHeaders = {
   'RateLimit-Limit': { description: "The plan's monthly signal limit", schema: { type: 'integer' } },
   'RateLimit-Remaining': { description: 'Signals left in the current month', schema: { type: 'integer' } },
   'RateLimit-Reset': { description: 'Seconds until the counter resets', schema: { type: 'integer' } },
@@ -87,7 +87,7 @@ export const newSignalSchema = {
   ],
 } as const
 
-export const signalHeadersSchema = {
+const signalHeadersSchema = {
   'Idempotency-Key': {
     type: 'string',
     minLength: 1,
@@ -146,7 +146,7 @@ export const signalBatchSchema = {
   properties: { signals: { type: 'array', minItems: 1, maxItems: maxBatchSignals } },
 } as const
 
-export const documentedBatchSchema = {
+const documentedBatchSchema = {
   title: 'SignalBatch',
   description: 'Signals of any prompts',
   ...signalBatchSchema,
@@ -187,13 +187,13 @@ const signal = object({ id: { type: 'integer' }, value, created_at })
 
 const changedSignal = { ...signal, properties: { ...signal.properties, value: newValue } } as const
 
-export const replacedSignalSchema = one(
+const replacedSignalSchema = one(
   changedSignal,
   'The vote on the subject is replaced or, with the value null, withdrawn. It was not counted again',
   { id: 31337, value: 'negative', created_at: '2026-11-15T12:00:00.000Z' },
 )
 
-export const batchResultSchema = one(
+const batchResultSchema = one(
   {
     type: 'array',
     description: 'One result for each signal, in the same order',
@@ -302,7 +302,7 @@ export const signalPageSchema = object(
   },
 )
 
-export const signalParamsSchema = {
+const signalParamsSchema = {
   prompt_id: promptId,
   signal_id: { type: 'integer', description: 'The ID of the signal', examples: [storedSignalExample.id] },
 } as const
@@ -337,7 +337,7 @@ export const signalFilterSchema = {
   },
 } as const
 
-export const signalQuerySchema = {
+const signalQuerySchema = {
   ...signalFilterSchema,
   cursor: { type: 'string', description: 'Continues a search: `search.cursor` of the previous response' },
   ...pageQuerySchema,
@@ -357,7 +357,7 @@ export const csvColumns = [
 ]
 
 /** The export formats, each with one signal as an example. */
-export const exportSchemas = {
+const exportSchemas = {
   'application/x-ndjson': {
     type: 'string',
     description: 'One signal per line, in the same format as in the list',
@@ -372,12 +372,12 @@ export const exportSchemas = {
   },
 } as const
 
-export const exportQuerySchema = {
+const exportQuerySchema = {
   format: { enum: exportFormats, default: 'ndjson', description: 'One JSON object per line, or CSV' },
   ...signalFilterSchema,
 } as const
 
-export const erasureSchema = {
+const erasureSchema = {
   title: 'Erasure',
   description: 'Which signals to erase',
   type: 'object',
@@ -397,13 +397,13 @@ export const erasureSchema = {
   examples: [{ metadata: { user: 'u-123' } }, { voter: 'u-123' }],
 } as const
 
-export const erasedSchema = one(
+const erasedSchema = one(
   object({ erased: { type: 'integer', description: 'Number of erased signals' } }),
   'The signals are erased',
   { erased: 42 },
 )
 
-export const erasurePreviewSchema = one(
+const erasurePreviewSchema = one(
   object(
     { matching: { type: 'integer', description: 'Number of signals that would be erased' } },
     { title: 'ErasurePreview' },
@@ -414,7 +414,7 @@ export const erasurePreviewSchema = one(
 
 export type ErasureBody = FromSchema<typeof erasureSchema>
 
-export const summaryQuerySchema = {
+const summaryQuerySchema = {
   from: {
     type: 'string',
     format: 'date-time',

@@ -38,7 +38,7 @@ const ramp = {
   description: 'Shares to serve in turn, instead of `share`',
 } as const
 
-export const newTrialSchema = {
+const newTrialSchema = {
   title: 'NewTrial',
   description: 'A trial to start: a pull request or a commit, and how many users get it',
   type: 'object',
@@ -67,7 +67,7 @@ export const newTrialSchema = {
   examples: [{ pull: 41, share: 0.1 }],
 } as const
 
-export const trialUpdateSchema = {
+const trialUpdateSchema = {
   title: 'TrialUpdate',
   description: 'What to change about a trial',
   type: 'object',
@@ -256,7 +256,7 @@ const trialRunsSchema = {
 
 const units = { type: 'integer', minimum: 0, maximum: 10_000_000 } as const
 
-export const newExposuresSchema = {
+const newExposuresSchema = {
   title: 'NewExposures',
   description: 'How many units a process has served, since it started',
   type: 'object',
@@ -296,7 +296,7 @@ export type NewExposuresBody = FromSchema<typeof newExposuresSchema>
 
 const starters = ['deploy', 'admin'] as const
 
-export const shareOutOfRange = 'share must be from 0 to 1, such as 0.1 for 10%'
+const shareOutOfRange = 'share must be from 0 to 1, such as 0.1 for 10%'
 
 export const operations = defineOperations('Trials', {
   startTrial: {

@@ -77,7 +77,7 @@ export const versionPageSchema = object(
   },
 )
 
-export const versionQuerySchema = {
+const versionQuerySchema = {
   q: {
     type: 'string',
     default: '',
@@ -159,7 +159,7 @@ export const textSearchPageSchema = object(
   },
 )
 
-export const textSearchQuerySchema = {
+const textSearchQuerySchema = {
   q: {
     type: 'string',
     minLength: 1,

@@ -44,7 +44,7 @@ export interface Section {
   more: number
 }
 
-export interface Fact {
+interface Fact {
   label: string
   text: string
 }
@@ -289,7 +289,7 @@ const trialSummaries: Record<TrialMessage['event'], (ending: TrialEnding | null)
 }
 
 /** Such as `85% of 1,204 with the live version, 60% of 310 with the candidate`. */
-export function trialFigures({ arms: { control, candidate } }: TrialFindings): string {
+function trialFigures({ arms: { control, candidate } }: TrialFindings): string {
   const rate = ({ voters, positive }: ArmFindings) =>
     voters === 0 ? 'no votes' : `${percent(positive / voters)} of ${count(voters)}`
   return `${rate(control)} with the live version, ${rate(candidate)} with the candidate`
@@ -374,7 +374,7 @@ function points(difference: number): number {
 }
 
 /** Such as `#42`, or `commit 8f3a1c5` for a change without a pull request. */
-export function reference({ prNumber, commitSha }: Pick<HistoryEntry, 'prNumber' | 'commitSha'>): string {
+function reference({ prNumber, commitSha }: Pick<HistoryEntry, 'prNumber' | 'commitSha'>): string {
   return prNumber === null ? `commit ${commitSha.slice(0, 7)}` : `#${prNumber}`
 }
 

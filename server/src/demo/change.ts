@@ -27,7 +27,7 @@ export type StepKind = (typeof stepKinds)[number]
 /** A time in the week of the change, in UTC, such as `Tue 14:20`. */
 export type WeekTime = `${'Mon' | 'Tue' | 'Wed' | 'Thu' | 'Fri'} ${number}:${number}`
 
-export interface TextEdit {
+interface TextEdit {
   from: string
   to: string
 }

@@ -2,7 +2,7 @@ import { day, hour, type Instant, minute } from '../domain/time.ts'
 import { type Change, type DemoPrompt, type StepKind, stepKinds, type WeekTime } from './change.ts'
 
 /** A step of a change at its point in time. */
-export interface Step {
+interface Step {
   at: Instant
   kind: StepKind
   prompt: DemoPrompt

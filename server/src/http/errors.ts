@@ -44,7 +44,7 @@ const shareEndings = {
 }
 
 /** Why a session or a share link ended. Only a request with its secret, which no one can guess, is told. */
-export class EndedError extends DomainError {
+class EndedError extends DomainError {
   readonly reason: string
 
   constructor(reason: string, message: string) {

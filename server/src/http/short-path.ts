@@ -34,7 +34,7 @@ export interface ShortPath {
   rememberDocument(request: IncomingMessage, access: Access, etag: string, generation: number): void
 }
 
-export interface ShortPathOptions {
+interface ShortPathOptions {
   loadShedder: LoadShedder
   requestId: (request: IncomingMessage) => string
   /** Counts and logs a response, with when the request arrived. */

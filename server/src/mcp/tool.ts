@@ -20,13 +20,13 @@ export interface ToolContext {
 }
 
 /** Reads texts from git, within the limits of the process. */
-export interface Texts {
+interface Texts {
   contents(organisationId: number, entry: EntryDetails): Promise<Contents>
   earliestText(prompt: Prompt, at: Instant): Promise<EarliestText | null>
 }
 
 /** What an agent sees of a tool. */
-export interface ToolDefinition {
+interface ToolDefinition {
   name: string
   description: string
   inputSchema: { type: 'object'; properties: Properties; required?: readonly string[] }

@@ -11,7 +11,7 @@ import type { Store } from '../domain/store.ts'
 import { type Clock, hour, minute } from '../domain/time.ts'
 import { type Loop, startLoop } from './loop.ts'
 
-export interface BriefingsContext {
+interface BriefingsContext {
   store: Store
   clock: Clock
   log: Logger

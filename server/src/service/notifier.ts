@@ -8,7 +8,7 @@ import { type Loop, startLoop } from './loop.ts'
 import { createSender, type Sender, type SenderContext, type SenderStats } from './sender.ts'
 import { createSignalSender, type SignalSenderContext } from './signal-sender.ts'
 
-export interface NotifierContext extends SenderContext {
+interface NotifierContext extends SenderContext {
   store: Store
   planLimits: PlanLimits
   clock: Clock

@@ -11,7 +11,7 @@ import { contentTypes, type Encoding, encodeStatus } from './response.ts'
 /** Where exporters send to, below the URL of the service. */
 export const otlpPaths = { logs: '/v1/logs', spans: '/v1/traces' } as const
 // As sent. What is compressed may have more: see endpoint.ts.
-export const otlpBodyLimit = 4 * 1024 * 1024
+const otlpBodyLimit = 4 * 1024 * 1024
 
 const retryAfterSeconds = 5
 

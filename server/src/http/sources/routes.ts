@@ -76,7 +76,7 @@ export function sourceRoutes(app: FastifyInstance, { store, vault, clock, public
   })
 }
 
-export const eventBodyLimit = 1024 * 1024
+const eventBodyLimit = 1024 * 1024
 
 /** Receives events. Outside `api.ts`, because the secret of the source authenticates them instead of a key. */
 export function sourceEventRoutes(

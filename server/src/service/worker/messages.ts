@@ -41,7 +41,7 @@ export type Request =
 export type Response = { id: number; value: unknown } | { id: number; error: PlainError }
 
 /** An error without its class, which a message cannot carry. */
-export interface PlainError {
+interface PlainError {
   message: string
   stack: string | undefined
   code?: string
