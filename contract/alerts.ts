@@ -19,6 +19,7 @@ import {
   overlapSchema,
   pageQuerySchema,
   textOrNull,
+  time,
   timeOrNull,
 } from './schema.ts'
 
@@ -34,7 +35,7 @@ const concernedPrompt = object({
 /** Whether a message goes to an alert, or is a comment on a pull request. */
 export const destinationSchema = { enum: ['alert', 'pull_request'] } as const
 
-export const deliverySchema = object(
+const deliverySchema = object(
   {
     id: { type: 'string', description: 'Starts with msg_. The same in every attempt, so that receivers recognise it' },
     destination: destinationSchema,
@@ -68,11 +69,11 @@ export const deliverySchema = object(
   { title: 'AlertDelivery', description: 'One message to one alert, or to a pull request' },
 )
 
-export const alertIdExample = 'alr_7Kq2mPa9Qw4Rt6Yu8Io1Zx3C'
+const alertIdExample = 'alr_7Kq2mPa9Qw4Rt6Yu8Io1Zx3C'
 
 const deliveryIdExample = 'msg_9Pa3Sd6Fg0Hj4Kl8Zx2Cv5Bn'
 
-export const deliveryExample = {
+const deliveryExample = {
   id: deliveryIdExample,
   destination: 'alert',
   alert: { id: alertIdExample, name: 'Support team', channel: 'webhook' },
@@ -88,9 +89,9 @@ export const deliveryExample = {
   finished_at: '2026-11-15T03:20:01.000Z',
 } as const
 
-export const alertDeliveryPageSchema = list(deliverySchema, 'One page of deliveries, newest first', [deliveryExample])
+const alertDeliveryPageSchema = list(deliverySchema, 'One page of deliveries, newest first', [deliveryExample])
 
-export const oneAlertDeliverySchema = one(deliverySchema, 'The delivery is queued again', {
+const oneAlertDeliverySchema = one(deliverySchema, 'The delivery is queued again', {
   ...deliveryExample,
   state: 'pending',
   attempts: 0,
@@ -100,13 +101,11 @@ export const oneAlertDeliverySchema = one(deliverySchema, 'The delivery is queue
   finished_at: null,
 })
 
-export const alertDeliveryParamsSchema = {
+const alertDeliveryParamsSchema = {
   message_id: { type: 'string', description: 'The ID of the delivery', examples: [deliveryIdExample] },
 } as const
 
 export type AlertDeliveryBody = FromSchema<typeof deliverySchema>
-
-const time = { type: 'string', format: 'date-time' } as const
 
 const target = {
   type: 'string',
@@ -181,22 +180,18 @@ const rules = {
   },
 } as const
 
+const { name, ...conditions } = rules
+
 const fields = {
   id: { type: 'string', description: 'Starts with alr_' },
-  name: rules.name,
+  name,
   channel: { enum: channels },
   target_hint: {
     type: 'string',
     description: 'What of the target can be shown: the host of a URL, the addresses, the end of a routing key',
   },
   has_slack_token: { type: 'boolean', description: 'Whether a bot token is set, with which the owner is mentioned' },
-  prompts: rules.prompts,
-  events: { ...rules.events },
-  hold_minutes: rules.hold_minutes,
-  min_signals: rules.min_signals,
-  recovery_hold_minutes: rules.recovery_hold_minutes,
-  repeat_hours: rules.repeat_hours,
-  signals: rules.signals,
+  ...conditions,
   state: {
     enum: alertStates,
     description:
@@ -254,19 +249,17 @@ const alertExample = {
 
 const secretExample = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='
 
-export const oneAlertSchema = one(alertSchema, 'The alert', alertExample)
+const oneAlertSchema = one(alertSchema, 'The alert', alertExample)
 
-export const addedAlertSchema = one(addedAlert, 'The alert is added', {
+const addedAlertSchema = one(addedAlert, 'The alert is added', {
   ...alertExample,
   last_delivery: null,
   secret: secretExample,
 })
 
-export const alertPageSchema = list(alertSchema, 'One page of alerts, in the order in which they were added', [
-  alertExample,
-])
+const alertPageSchema = list(alertSchema, 'One page of alerts, in the order in which they were added', [alertExample])
 
-export const newAlertSchema = {
+const newAlertSchema = {
   title: 'NewAlert',
   description: `An alert to add. An organisation has at most ${maxAlerts}`,
   type: 'object',
@@ -289,7 +282,7 @@ export const newAlertSchema = {
   ],
 } as const
 
-export const alertUpdateSchema = {
+const alertUpdateSchema = {
   title: 'AlertUpdate',
   description: 'What to change; everything else stays',
   type: 'object',
@@ -310,7 +303,7 @@ const rotatedSecret = object(
   { title: 'RotatedAlertSecret' },
 )
 
-export const rotatedAlertSecretSchema = one(rotatedSecret, 'The new secret', {
+const rotatedAlertSecretSchema = one(rotatedSecret, 'The new secret', {
   secret: secretExample,
   old_secret_until: '2026-11-16T12:00:00.000Z',
 })
@@ -327,7 +320,7 @@ const testedAlert = object(
   { title: 'TestedAlert', description: 'How sending a test message ended' },
 )
 
-export const testedAlertSchema = one(testedAlert, 'The attempt. It is not retried, and not part of the deliveries', {
+const testedAlertSchema = one(testedAlert, 'The attempt. It is not retried, and not part of the deliveries', {
   id: 'msg_2Yt5mQw8Er1Ui4Op7As0Df3G',
   sent: true,
   status: 204,
@@ -337,14 +330,14 @@ export const testedAlertSchema = one(testedAlert, 'The attempt. It is not retrie
 })
 
 /** The response to more test messages than an organisation may send. */
-export const testLimitSchema = limitedSchema(
+const testLimitSchema = limitedSchema(
   'TestLimited',
   'How many test messages an organisation may send, per minute, per day or at the same time',
   'How many it has sent, in the last minute, in the last day or at this moment',
   'When the next one may be sent',
 )
 
-export const alertParamsSchema = {
+const alertParamsSchema = {
   alert_id: { type: 'string', description: 'The ID of the alert', examples: [alertIdExample] },
 } as const
 
@@ -360,7 +353,7 @@ export type RotatedAlertSecretBody = FromSchema<typeof rotatedSecret>
 
 export type TestedAlertBody = FromSchema<typeof testedAlert>
 
-export const testLimitExample = JSON.parse(errorBody(testLimitError(10, 10, Date.UTC(2026, 10, 15, 12, 1))))
+const testLimitExample = JSON.parse(errorBody(testLimitError(10, 10, Date.UTC(2026, 10, 15, 12, 1))))
 
 export const operations = defineOperations('Alerts', {
   listAlertDeliveries: {

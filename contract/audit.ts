@@ -1,7 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { auditActions } from '../server/src/domain/access/audit.ts'
 import { defineOperations } from './operation.ts'
-import { invalidTimeSchema, list, object, pageQuerySchema } from './schema.ts'
+import { invalidTimeSchema, list, object, pageQuerySchema, periodQuerySchema } from './schema.ts'
 
 const auditEntrySchema = object(
   {
@@ -37,7 +37,7 @@ const auditEntrySchema = object(
   { title: 'AuditEntry', description: 'One action in the audit log' },
 )
 
-export const auditPageSchema = list(auditEntrySchema, 'One page of entries, newest first', [
+const auditPageSchema = list(auditEntrySchema, 'One page of entries, newest first', [
   {
     id: 7,
     at: '2026-11-15T12:00:00.000Z',
@@ -50,25 +50,14 @@ export const auditPageSchema = list(auditEntrySchema, 'One page of entries, newe
   },
 ])
 
-export const auditQuerySchema = {
+const auditQuerySchema = {
   action: { enum: auditActions, description: 'Only this action' },
   actor: { type: 'string', description: 'Only what was done with this key, by its ID, or `operator` for the CLI' },
   person: {
     type: 'integer',
     description: 'Only what this person did, by their ID: in the console, and with each of their keys',
   },
-  since: {
-    type: 'string',
-    format: 'date-time',
-    description: 'From this time, inclusive',
-    examples: ['2026-11-01T00:00:00.000Z'],
-  },
-  until: {
-    type: 'string',
-    format: 'date-time',
-    description: 'Until this time, exclusive',
-    examples: ['2026-12-01T00:00:00.000Z'],
-  },
+  ...periodQuerySchema,
   ...pageQuerySchema,
 } as const
 

@@ -87,7 +87,7 @@ const settingsSchema = object(settings, {
 
 const settingsResponse = one(settingsSchema, 'The settings', { enabled: true, excluded: ['internal/**'] })
 
-export const newDeliverySettingsSchema = {
+const newDeliverySettingsSchema = {
   title: 'NewDeliverySettings',
   description: 'The settings to change',
   type: 'object',

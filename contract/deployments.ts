@@ -30,7 +30,7 @@ const share = {
   description: 'The part of the traffic that it serves: less than 1 for a canary',
 } as const
 
-export const newDeploymentSchema = {
+const newDeploymentSchema = {
   title: 'NewDeployment',
   description: 'A deployment to record',
   type: 'object',
@@ -101,21 +101,18 @@ const example = {
 
 const promptExample = { ...example, entry_id: historyEntryExample.id }
 
-function pageOf<const Item extends object, const Example extends object>(items: Item, example: Example) {
-  return list(items, 'One page of deployments, newest first', [example])
-}
+const pageDescription = 'One page of deployments, newest first'
 
-function oneOf<const Item extends object, const Example extends object>(item: Item, example: Example) {
-  return one(item, 'The deployment is recorded', example)
-}
+export const deploymentPageSchema = list(deploymentSchema, pageDescription, [example])
 
-export const deploymentPageSchema = pageOf(deploymentSchema, example)
+export const promptDeploymentPageSchema = list(promptDeploymentSchema, pageDescription, [promptExample])
 
-export const promptDeploymentPageSchema = pageOf(promptDeploymentSchema, promptExample)
+const recordedDeploymentSchema = one(deploymentSchema, 'The deployment is recorded', {
+  ...example,
+  source: 'api',
+})
 
-export const recordedDeploymentSchema = oneOf(deploymentSchema, { ...example, source: 'api' })
-
-export const recordedPromptDeploymentSchema = oneOf(promptDeploymentSchema, {
+const recordedPromptDeploymentSchema = one(promptDeploymentSchema, 'The deployment is recorded', {
   ...promptExample,
   scope: 'prompt',
   source: 'api',
@@ -123,10 +120,10 @@ export const recordedPromptDeploymentSchema = oneOf(promptDeploymentSchema, {
 
 export type NewDeploymentBody = FromSchema<typeof newDeploymentSchema>
 
-export const invalidBody = invalidSchema('environment is required')
+const invalidBody = invalidSchema('environment is required')
 
 // A CI system needs a key that can do nothing but record.
-export const recorders = ['recorder', 'deploy', 'admin'] as const
+const recorders = ['recorder', 'deploy', 'admin'] as const
 
 export const operations = defineOperations('Deployments', {
   recordRepositoryDeployment: {

@@ -5,7 +5,7 @@ import { trialEndings } from '../server/src/domain/trials/trial.ts'
 import { historyEntryExample, historyEntrySchema } from './history.ts'
 import type { Schema } from './operation.ts'
 import { promptIdExample } from './prompt-id.ts'
-import { object, time } from './schema.ts'
+import { object, pair, time } from './schema.ts'
 import { storedSignalExample, storedSignalSchema } from './signals.ts'
 
 // The bodies of webhooks. server/src/alerts/webhook-body.ts creates them.
@@ -39,13 +39,7 @@ const regressedPrompt = object({
   before: rate,
   after: rate,
   difference: { type: 'number', description: 'The rate after minus the rate before' },
-  interval: {
-    type: 'array',
-    items: { type: 'number' },
-    minItems: 2,
-    maxItems: 2,
-    description: '95% confidence range of the true difference',
-  },
+  interval: pair({ type: 'number' }, '95% confidence range of the true difference'),
   explanation: { type: 'string', description: 'Why the change is to blame and not chance, or why it no longer is' },
   repaired_by: { enum: [...repairs, null], description: '`rate` if the rate is back, `revert` if the text is' },
   repaired_entry: { anyOf: [historyEntrySchema, { type: 'null' }], description: 'The change that repaired it' },
@@ -85,7 +79,7 @@ const shiftData = object(
         shift_id: { type: ['string', 'null'], description: 'Null in messages that an earlier version has queued' },
         owner,
         shifted_at: { ...time, description: 'When the rate fell, as far as the votes tell' },
-        between: { type: 'array', items: time, minItems: 2, maxItems: 2, description: 'The range of that time' },
+        between: pair(time, 'The range of that time'),
         rate_before: { type: 'number' },
         rate_after: { type: 'number' },
         candidates: { type: 'integer', description: 'How many changes of the prompt may be the cause' },
@@ -140,11 +134,8 @@ const trialData = object(
     candidate: { ...arm, description: 'Those who got the candidate' },
     difference: { type: ['number', 'null'], description: "The candidate's rate minus that of the live version" },
     interval: {
+      ...pair({ type: 'number' }, '95% confidence range of the true difference, at all times together'),
       type: ['array', 'null'],
-      items: { type: 'number' },
-      minItems: 2,
-      maxItems: 2,
-      description: '95% confidence range of the true difference, at all times together',
     },
     prompts: { type: 'array', items: object({ ...prompt, links: object({ prompt: url }) }) },
   },
@@ -166,11 +157,8 @@ const digestChange = {
   before: digestRate,
   after: digestRate,
   interval: {
+    ...pair({ type: 'number' }, '95% confidence range of the true difference; null if a side has no signals'),
     type: ['array', 'null'],
-    items: { type: 'number' },
-    minItems: 2,
-    maxItems: 2,
-    description: '95% confidence range of the true difference; null if a side has no signals',
   },
   links: object({ change: url }),
 } as const

@@ -119,7 +119,7 @@ export const historyPageSchema = list(historyEntrySchema, 'One page of entries, 
   },
 ])
 
-export const textStateSchema = {
+const textStateSchema = {
   enum: textStates,
   description:
     '`absent`: the file did not exist. `too_large`: the texts exceed 16 MiB together. `unavailable`: git does not have it, or ' +
@@ -217,7 +217,7 @@ export const entryParamsSchema = {
   entry_id: { type: 'integer', description: 'The ID of the entry', examples: [historyEntryExample.id] },
 } as const
 
-export const foundEntryParamsSchema = { entry_id: entryParamsSchema.entry_id } as const
+const foundEntryParamsSchema = { entry_id: entryParamsSchema.entry_id } as const
 
 export const foundEntrySchema = one(
   object(
@@ -287,7 +287,7 @@ export const blameSchema = one(
   },
 )
 
-export const blameQuerySchema = {
+const blameQuerySchema = {
   entry: { type: 'integer', description: 'The ID of a history entry. Defaults to the live version' },
 } as const
 
@@ -362,7 +362,7 @@ export const liveSchema = one(
   },
 )
 
-export const liveQuerySchema = {
+const liveQuerySchema = {
   at: {
     type: 'string',
     format: 'date-time',

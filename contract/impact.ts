@@ -23,11 +23,13 @@ import {
   pageQuerySchema,
   paginationExample,
   paginationSchema,
+  pair,
+  periodQuerySchema,
   textOrNull,
 } from './schema.ts'
 import { tally } from './signals.ts'
 
-export const asOfSchema = {
+const asOfSchema = {
   type: 'string',
   format: 'date-time',
   description: 'Answer as of this time, as if no signal, change or deployment had come after it',
@@ -39,7 +41,7 @@ export const entryBySchema = {
   description: 'Adds the impact in each segment by a declared key of the metadata, such as `metadata.model`',
 } as const
 
-export const bySchema = {
+const bySchema = {
   ...entryBySchema,
   description: `${entryBySchema.description}. A page then has at most 10 changes`,
 } as const
@@ -50,7 +52,7 @@ const ratedTally = object({
 })
 
 /** What responses say about a change as a whole, and about each of its segments. */
-export const effectParts = {
+const effectParts = {
   before: { ...ratedTally, description: 'Signals of the previous change' },
   after: { ...ratedTally, description: 'Signals of this change' },
   effective_signals: {
@@ -61,11 +63,11 @@ export const effectParts = {
   },
   difference: { type: ['number', 'null'], description: 'The rate after minus the rate before' },
   interval: {
+    ...pair(
+      { type: 'number' },
+      '95% confidence range of the true difference, which allows for votes that drift without any change',
+    ),
     type: ['array', 'null'],
-    items: { type: 'number' },
-    minItems: 2,
-    maxItems: 2,
-    description: '95% confidence range of the true difference, which allows for votes that drift without any change',
   },
   verdict: {
     enum: verdicts,
@@ -74,6 +76,8 @@ export const effectParts = {
   },
   explanation: { type: 'string', description: 'What the verdict rests on, in plain words' },
 } as const
+
+const { before, after, ...figures } = effectParts
 
 const segmentSchema = object(
   {
@@ -88,7 +92,7 @@ const segmentSchema = object(
   { title: 'SegmentImpact', description: 'User feedback of one segment before and after a change' },
 )
 
-export const segmentsSchema = object(
+const segmentsSchema = object(
   {
     key: { type: 'string' },
     complete: {
@@ -140,9 +144,9 @@ const effect = {
     items: liveWindowSchema,
     description: 'Every time in which it was live, in order, up to the newest 20: several after a rollback or a canary',
   },
-  before: effectParts.before,
+  before,
   after: {
-    ...effectParts.after,
+    ...after,
     description:
       'Signals of this change: those that name it as their version, and those without a version while it was live',
   },
@@ -187,11 +191,7 @@ const effect = {
     description:
       'Scores of judges from OpenTelemetry, by evaluation, up to 20. They are no votes: no other figure has them, and no verdict reads them',
   },
-  effective_signals: effectParts.effective_signals,
-  difference: effectParts.difference,
-  interval: effectParts.interval,
-  verdict: effectParts.verdict,
-  explanation: effectParts.explanation,
+  ...figures,
   first_version: {
     type: 'boolean',
     description:
@@ -247,7 +247,7 @@ const segmentsOfChange = {
   description: 'Only with `by`; null if the change did not go live, or if there is no change before it',
 } as const
 
-export const impactSchema = object(
+const impactSchema = object(
   {
     data: {
       type: 'array',
@@ -376,16 +376,13 @@ export const timelineSchema = object(
   },
 )
 
-const time = { type: 'string', format: 'date-time', examples: ['2026-11-01T00:00:00.000Z'] } as const
-
-export const timelineQuerySchema = {
+const timelineQuerySchema = {
   action: {
     type: 'string',
     description: `Only these actions: one or more of ${actions.join(', ')}, separated by commas`,
     examples: ['deployed,pr_merged'],
   },
-  since: { ...time, description: 'From this time, inclusive' },
-  until: { ...time, description: 'Until this time, exclusive', examples: ['2026-12-01T00:00:00.000Z'] },
+  ...periodQuerySchema,
   pulls: {
     enum: pullEntries,
     default: 'all',
@@ -441,7 +438,7 @@ export const timelineColumns = [
 
 const { page: _page, limit: _limit, model_changes: _models, ...filters } = timelineQuerySchema
 
-export const timelineExportQuerySchema = {
+const timelineExportQuerySchema = {
   format: { enum: exportFormats, default: 'ndjson', description: 'One JSON object per line, or CSV' },
   ...filters,
 } as const
@@ -449,7 +446,7 @@ export const timelineExportQuerySchema = {
 const [example] = timelineSchema.examples[0].data
 
 /** The export formats, each with one change as an example. */
-export const timelineExportSchemas = {
+const timelineExportSchemas = {
   'application/x-ndjson': {
     type: 'string',
     description: 'One change per line, in the same format as in the timeline',
@@ -468,7 +465,7 @@ export const timelineExportSchemas = {
 } as const
 
 // After the change of the examples.
-export const asOf = { ...asOfSchema, examples: ['2026-11-15T00:00:00.000Z'] } as const
+const asOf = { ...asOfSchema, examples: ['2026-11-15T00:00:00.000Z'] } as const
 
 export const invalidAction = `action must be one or more of ${actions.join(', ')}, separated by commas`
 

@@ -39,17 +39,14 @@ const invitationSchema = object(
   { title: 'Invitation', description: 'A link that lets one person join, without its token' },
 )
 
-const createdInvitationSchema = {
-  ...invitationSchema,
-  title: 'CreatedInvitation',
-  description: 'A new invitation',
-  required: [...invitationSchema.required, 'url', 'is_mailed'],
-  properties: {
+const createdInvitationSchema = object(
+  {
     ...invitationSchema.properties,
     url: { type: 'string', description: 'The link itself, shown only once' },
     is_mailed: { type: 'boolean', description: 'Whether the service also sends the link to the address' },
   },
-} as const
+  { title: 'CreatedInvitation', description: 'A new invitation' },
+)
 
 export type NewInvitationBody = FromSchema<typeof newInvitationSchema>
 

@@ -29,7 +29,7 @@ const terms = {
   expires_at: { ...timeOrNull, description: 'When the key expires; null for never' },
 } as const
 
-export const newKeySchema = {
+const newKeySchema = {
   title: 'NewKey',
   description: 'A key to create',
   type: 'object',
@@ -95,7 +95,7 @@ export const issuedKeySchema = one(issuedKey, 'The new key, shown only once', {
   key: 'plk_0000000000000000000000000000000000000000000x7Qa',
 })
 
-export const keyParamsSchema = {
+const keyParamsSchema = {
   key_id: { type: 'integer', description: 'The ID of the key', examples: [issuedExample.id] },
 } as const
 

@@ -39,10 +39,10 @@ export interface ResponseSchema extends Schema {
   content?: Readonly<Record<string, { schema: Schema }>>
 }
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** What describes an operation. Its route, its documentation and its methods in the clients are derived from it. */
-export interface Declaration {
+interface Declaration {
   method: Method
   path: `/${string}`
   /** Its resource and method in the clients: see scripts/client-resources.ts. Python has the same in snake case. */

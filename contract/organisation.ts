@@ -38,7 +38,7 @@ export const organisationSchema = one(organisation, 'The organisation', {
   created_at: '2026-11-01T09:00:00.000Z',
 })
 
-export const organisationNameSchema = {
+const organisationNameSchema = {
   title: 'OrganisationName',
   description: 'The new name',
   type: 'object',

@@ -55,7 +55,7 @@ const personUpdateSchema = {
 
 const personPageSchema = list(personSchema, 'One page of people, in the order in which they joined', [personExample])
 
-export const personParamsSchema = {
+const personParamsSchema = {
   person_id: { type: 'integer', description: 'The ID of the person', examples: [personExample.id] },
 } as const
 

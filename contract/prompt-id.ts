@@ -1,6 +1,6 @@
 import { AmbiguousPromptError } from '../server/src/domain/prompt-reference.ts'
 import { errorBody } from '../server/src/http/errors.ts'
-import { message } from './schema.ts'
+import { errorWith } from './schema.ts'
 
 export const promptIdExample = 'pmt_5mVq2Xc8Rj0LwTz7Kb4NyHdA'
 
@@ -17,23 +17,17 @@ const namesakes = [promptIdExample, 'pmt_9Jc1Wd6Tq3XfBn8Zr2LkMvGs'].map((publicI
 
 /** The response of every operation on a prompt to a name that several prompts have. */
 export const ambiguousPromptSchema = {
-  title: 'AmbiguousPrompt',
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message', 'prompt_ids'],
-      properties: {
-        code: { const: 'validation_error' },
-        message,
-        prompt_ids: {
-          type: 'array',
-          items: { type: 'string' },
-          description: 'The IDs of the prompts with this name or path, at most 20',
-        },
+  ...errorWith(
+    'AmbiguousPrompt',
+    'validation_error',
+    {
+      prompt_ids: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'The IDs of the prompts with this name or path, at most 20',
       },
     },
-  },
+    ['prompt_ids'],
+  ),
   examples: [JSON.parse(errorBody(new AmbiguousPromptError(namesakes)))],
 }

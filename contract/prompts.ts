@@ -12,7 +12,7 @@ import { intervalTally, tally } from './signals.ts'
 /** Each sort key, and the same key prefixed with `-` for descending order. */
 export const promptSortValues = promptSorts.flatMap((sort) => [sort, `-${sort}` as const])
 
-export const promptQuerySchema = {
+const promptQuerySchema = {
   q: { type: 'string', default: '', description: 'Matches part of the name or path, ignoring case' },
   sort: {
     type: 'string',
@@ -33,7 +33,7 @@ const name = {
     'One line of up to 1,000 characters. Unique in the organisation, except among prompts of earlier versions',
 } as const
 
-export const promptNameSchema = {
+const promptNameSchema = {
   type: 'object',
   required: ['name'],
   properties: { name },
@@ -103,9 +103,7 @@ export type PromptBody = FromSchema<typeof promptSchema>
 
 export type PromptNameBody = FromSchema<typeof promptNameSchema>
 
-export const invalidSort = `sort must be one of ${promptSortValues.join(', ')}`
-
-export const body = promptNameSchema
+const invalidSort = `sort must be one of ${promptSortValues.join(', ')}`
 
 export const operations = defineOperations('Prompts', {
   listPrompts: {
@@ -127,7 +125,7 @@ export const operations = defineOperations('Prompts', {
     description:
       'For a prompt whose file is not in a connected repository. Prompts of connected repositories are created automatically.',
     roles: ['admin'],
-    body: body,
+    body: promptNameSchema,
     response: {
       201: onePromptSchema,
       409: conflictSchema(nameTaken(promptIdExample).message),
@@ -153,7 +151,7 @@ export const operations = defineOperations('Prompts', {
     summary: 'Rename a prompt',
     roles: ['admin'],
     params: promptParamsSchema,
-    body: body,
+    body: promptNameSchema,
     response: {
       200: onePromptSchema,
       409: conflictSchema(nameTaken(promptIdExample).message),

@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { alreadyOver, proposalFiles, proposalModes, proposalStates } from '../server/src/domain/proposals/proposal.ts'
-import { message, object, time } from './schema.ts'
+import { errorWith, object, time } from './schema.ts'
 
 export const newProposalSchema = {
   title: 'NewProposal',
@@ -54,33 +54,22 @@ export const proposalExample = {
 } as const
 
 export const proposalProblemSchema = {
-  title: 'ProposalProblem',
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message'],
-      properties: {
-        code: { const: 'conflict' },
-        message,
-        problem: {
-          type: 'string',
-          description:
-            '`over`: the regression is not open. `no_repository`: the change does not come from a connected repository. `no_token`: the repository ' +
-            'has no token. `trial`: a trial serves the change; end it instead. `overlap`: later changes touch the same lines; use `restore`. ' +
-            '`undone`: the change is taken back already. `too_large`: too many files. `denied`: the token may not push or open pull requests. ' +
-            '`busy`: another request is proposing it. `failed`: try again',
-        },
-        commands: {
-          type: 'array',
-          items: { type: 'string' },
-          description: 'To take the change back by hand, in a checkout of the repository',
-        },
-        trial_id: { type: 'string', description: 'The trial that serves the change' },
-      },
+  ...errorWith('ProposalProblem', 'conflict', {
+    problem: {
+      type: 'string',
+      description:
+        '`over`: the regression is not open. `no_repository`: the change does not come from a connected repository. `no_token`: the repository ' +
+        'has no token. `trial`: a trial serves the change; end it instead. `overlap`: later changes touch the same lines; use `restore`. ' +
+        '`undone`: the change is taken back already. `too_large`: too many files. `denied`: the token may not push or open pull requests. ' +
+        '`busy`: another request is proposing it. `failed`: try again',
     },
-  },
+    commands: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'To take the change back by hand, in a checkout of the repository',
+    },
+    trial_id: { type: 'string', description: 'The trial that serves the change' },
+  }),
   examples: [
     {
       error: {
@@ -91,7 +80,7 @@ export const proposalProblemSchema = {
       },
     },
   ],
-} as const
+}
 
 export type NewProposalBody = FromSchema<typeof newProposalSchema>
 

@@ -10,9 +10,7 @@ import { historyEntryExample, historyEntrySchema } from './history.ts'
 import { defineOperations } from './operation.ts'
 import { promptId, promptIdExample, promptParamsSchema } from './prompt-id.ts'
 import { newProposalSchema, proposalExample, proposalProblemSchema, proposalSchema } from './proposals.ts'
-import { conflictSchema, invalidSchema, list, object, one, pageQuerySchema, timeOrNull } from './schema.ts'
-
-const time = { type: 'string', format: 'date-time' } as const
+import { conflictSchema, invalidSchema, list, object, one, pageQuerySchema, pair, time, timeOrNull } from './schema.ts'
 
 /** The prompt that an item of a list for the whole organisation belongs to. */
 export const promptNameSchema = object({
@@ -54,13 +52,7 @@ const fields = {
     description: 'How many signals `rate_after` is of; null if it is unknown',
   },
   difference: { type: 'number', description: 'The rate after minus the rate before' },
-  interval: {
-    type: 'array',
-    items: { type: 'number' },
-    minItems: 2,
-    maxItems: 2,
-    description: '95% confidence range of the true difference',
-  },
+  interval: pair({ type: 'number' }, '95% confidence range of the true difference'),
   explanation: {
     type: 'string',
     description: 'What the verdict rests on. Of a withdrawn regression, why the verdict was taken back',
@@ -99,7 +91,7 @@ export const untriaged = {
   snoozed_until: null,
 } as const
 
-export const regressionExample = {
+const regressionExample = {
   id: 5,
   prompt: { id: promptIdExample, name: 'Support answers' },
   state: 'open',
@@ -192,7 +184,7 @@ const regressionDetails = object(
   { title: 'RegressionDetails', description: 'A regression, and who was told about it' },
 )
 
-export const regressionDetailsSchema = one(regressionDetails, 'The regression', {
+const regressionDetailsSchema = one(regressionDetails, 'The regression', {
   ...regressionExample,
   certain_enough: true,
   proposal: null,
@@ -211,7 +203,7 @@ export const regressionDetailsSchema = one(regressionDetails, 'The regression', 
 
 export const regressionPageSchema = list(regressionSchema, 'One page of regressions', [regressionExample])
 
-export const oneRegressionSchema = one(regressionSchema, 'The regression', {
+const oneRegressionSchema = one(regressionSchema, 'The regression', {
   ...regressionExample,
   state: 'dismissed',
   dismissed_at: '2026-11-15T09:00:00.000Z',
@@ -234,7 +226,7 @@ export const regressionQuerySchema = {
   ...pageQuerySchema,
 } as const
 
-export const regressionParamsSchema = {
+const regressionParamsSchema = {
   prompt_id: promptId,
   regression_id: { type: 'integer', description: 'The ID of the regression', examples: [regressionExample.id] },
 } as const
@@ -256,7 +248,7 @@ export type TriageBody = FromSchema<typeof triageSchema>
 
 export type DismissalBody = FromSchema<typeof dismissalSchema>
 
-export const invalidState = invalidSchema(`state must be one of ${regressionStates.join(', ')}`)
+const invalidState = invalidSchema(`state must be one of ${regressionStates.join(', ')}`)
 
 export const alreadyClosed = 'The regression is already repaired or withdrawn, so there is nothing to dismiss.'
 

@@ -252,7 +252,7 @@ export const settingFields = {
   },
 } as const
 
-export const newRepositorySchema = {
+const newRepositorySchema = {
   title: 'NewRepository',
   description: 'A repository to connect',
   type: 'object',
@@ -296,7 +296,7 @@ export const newRepositorySchema = {
   examples: [{ forge: 'github', url: 'https://github.com/acme/prompts.git', path: 'prompts/**/*.md' }],
 } as const
 
-export const repositoryUpdateSchema = {
+const repositoryUpdateSchema = {
   title: 'RepositoryUpdate',
   description: 'What to change about a repository',
   type: 'object',
@@ -356,7 +356,7 @@ export const deliveryPageSchema = list(deliverySchema, 'One page of deliveries, 
 
 export const oneDeliverySchema = one(deliverySchema, 'The delivery is queued again', deliveryExample)
 
-export const deliveryParamsSchema = {
+const deliveryParamsSchema = {
   ...repositoryParamsSchema,
   delivery_id: { type: 'integer', description: 'The id of the delivery', examples: [deliveryExample.id] },
 } as const

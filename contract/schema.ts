@@ -6,7 +6,7 @@ export const exportFormats = ['ndjson', 'csv'] as const
 export const crossOriginMessage =
   'A session can only make changes from pages of this service (same origin). From elsewhere, send an API key.'
 
-export const message = { type: 'string', description: 'Human-readable description' } as const
+const message = { type: 'string', description: 'Human-readable description' } as const
 
 export const errorBodySchema = {
   title: 'Error',
@@ -21,26 +21,30 @@ export const errorBodySchema = {
   },
 } as const
 
-/** The body of a response to more than a limit allows. */
-export function limitedSchema<const Title extends string>(title: Title, limit: string, used: string, resetsAt: string) {
+/** The body of an error that says more than its code and its message. */
+export function errorWith(
+  title: string,
+  code: ErrorCode,
+  more: Properties,
+  required: readonly string[] = [],
+): ResponseSchema {
+  const properties = { code: { const: code }, message, ...more }
   return {
     title,
     type: 'object',
     required: ['error'],
-    properties: {
-      error: {
-        type: 'object',
-        required: ['code', 'message', 'limit', 'used', 'resets_at'],
-        properties: {
-          code: { const: 'rate_limited' },
-          message,
-          limit: { type: 'integer', description: limit },
-          used: { type: 'integer', description: used },
-          resets_at: { type: 'string', format: 'date-time', description: resetsAt },
-        },
-      },
-    },
-  } as const
+    properties: { error: { type: 'object', required: ['code', 'message', ...required], properties } },
+  }
+}
+
+/** The body of a response to more than a limit allows. */
+export function limitedSchema(title: string, limit: string, used: string, resetsAt: string): ResponseSchema {
+  const more = {
+    limit: { type: 'integer', description: limit },
+    used: { type: 'integer', description: used },
+    resets_at: { type: 'string', format: 'date-time', description: resetsAt },
+  }
+  return errorWith(title, 'rate_limited', more, Object.keys(more))
 }
 
 export const rateLimitedBodySchema = limitedSchema(
@@ -134,6 +138,17 @@ export interface OverlapBody {
 export const textOrNull = { type: ['string', 'null'] } as const
 export const time = { type: 'string', format: 'date-time' } as const
 export const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
+
+/** The period of a list, in its query. */
+export const periodQuerySchema = {
+  since: { ...time, description: 'From this time, inclusive', examples: ['2026-11-01T00:00:00.000Z'] },
+  until: { ...time, description: 'Until this time, exclusive', examples: ['2026-12-01T00:00:00.000Z'] },
+} as const
+
+/** Two values, such as the ends of a range. */
+export function pair<const Item extends Schema>(items: Item, description: string) {
+  return { type: 'array', items, minItems: 2, maxItems: 2, description } as const
+}
 
 type Required<Of, Optional extends PropertyKey> = readonly Extract<Exclude<keyof Of, Optional>, string>[]
 

@@ -11,11 +11,11 @@ const keys = {
   description: `Up to ${maxSegmentKeys} keys of the metadata of signals, such as \`model\``,
 } as const
 
-export const segmentKeysSchema = one(object({ keys }, { title: 'SegmentKeys' }), 'The declared keys', {
+const segmentKeysSchema = one(object({ keys }, { title: 'SegmentKeys' }), 'The declared keys', {
   keys: ['model', 'locale'],
 })
 
-export const promptSegmentKeysSchema = one(
+const promptSegmentKeysSchema = one(
   object(
     {
       keys,
@@ -30,14 +30,14 @@ export const promptSegmentKeysSchema = one(
   { keys: ['model', 'locale'], source: 'organisation' },
 )
 
-export const newSegmentKeysSchema = {
+const newSegmentKeysSchema = {
   type: 'object',
   required: ['keys'],
   properties: { keys },
   examples: [{ keys: ['model', 'locale'] }],
 } as const
 
-export const newPromptSegmentKeysSchema = {
+const newPromptSegmentKeysSchema = {
   type: 'object',
   required: ['keys'],
   properties: {
@@ -50,7 +50,7 @@ export type NewSegmentKeysBody = FromSchema<typeof newSegmentKeysSchema>
 
 export type NewPromptSegmentKeysBody = FromSchema<typeof newPromptSegmentKeysSchema>
 
-export const invalidKeys = invalidSchema('keys is required')
+const invalidKeys = invalidSchema('keys is required')
 
 export const operations = defineOperations('Impact', {
   getSegments: {

@@ -5,7 +5,17 @@ import { minuteLimitError } from '../server/src/domain/minute-limit.ts'
 import { errorBody, unauthorized } from '../server/src/http/errors.ts'
 import { defineOperations } from './operation.ts'
 import { personRole } from './people.ts'
-import { limitedSchema, list, message, object, one, pageQuerySchema, time, timeOrNull, withHeaders } from './schema.ts'
+import {
+  errorWith,
+  limitedSchema,
+  list,
+  object,
+  one,
+  pageQuerySchema,
+  time,
+  timeOrNull,
+  withHeaders,
+} from './schema.ts'
 
 const session = object(
   {
@@ -91,28 +101,17 @@ const sessionPageSchema = list(listedSession, 'One page of sessions, newest firs
 export type ListedSessionBody = FromSchema<typeof listedSession>
 
 /** The response to the cookie of a session that has ended. */
-export const endedSessionSchema = {
-  title: 'EndedSession',
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message'],
-      properties: {
-        code: { const: 'unauthorized' },
-        message,
-        reason: {
-          enum: ['key_revoked', 'disabled', 'expired'],
-          description:
-            'Why the session of the cookie ended: its key was revoked, the person was disabled, or the session or its key expired. Absent without a ' +
-            'session: there is no cookie, or someone signed out',
-        },
-      },
+const endedSessionSchema = {
+  ...errorWith('EndedSession', 'unauthorized', {
+    reason: {
+      enum: ['key_revoked', 'disabled', 'expired'],
+      description:
+        'Why the session of the cookie ended: its key was revoked, the person was disabled, or the session or its key expired. Absent without a ' +
+        'session: there is no cookie, or someone signed out',
     },
-  },
+  }),
   examples: [{ error: { code: 'unauthorized', message: unauthorized().message } }],
-} as const
+}
 
 /** The response to a key that is not valid, after many others. */
 export const failedSignInsSchema = limitedSchema(
@@ -124,7 +123,7 @@ export const failedSignInsSchema = limitedSchema(
 
 export type SessionBody = FromSchema<typeof session>
 
-export function setCookieHeader(description: string) {
+function setCookieHeader(description: string) {
   return { 'Set-Cookie': { description, schema: { type: 'string' } } }
 }
 
@@ -134,7 +133,7 @@ export const tooManyFailures =
   `The API key is missing or not valid, and ${failedSignIns} others from this address were rejected within a minute. ` +
   'Check the key, and try again later.'
 
-export const failedSignInsExample = JSON.parse(
+const failedSignInsExample = JSON.parse(
   errorBody(minuteLimitError(failedSignIns, Date.UTC(2026, 10, 15, 12, 1), tooManyFailures)),
 )
 

@@ -3,9 +3,7 @@ import { tooManyShares } from '../server/src/domain/access/share.ts'
 import { defineOperations } from './operation.ts'
 import { promptId, promptIdExample, promptParamsSchema } from './prompt-id.ts'
 import { promptNameSchema } from './regressions.ts'
-import { conflictSchema, invalidSchema, list, object, one, pageQuerySchema } from './schema.ts'
-
-const time = { type: 'string', format: 'date-time' } as const
+import { conflictSchema, invalidSchema, list, object, one, pageQuerySchema, time, timeOrNull } from './schema.ts'
 
 const terms = {
   regression_id: {
@@ -18,7 +16,7 @@ const terms = {
   },
 } as const
 
-export const newShareSchema = {
+const newShareSchema = {
   title: 'NewShare',
   description: 'A link to create',
   type: 'object',
@@ -26,8 +24,7 @@ export const newShareSchema = {
     regression_id: { ...terms.regression_id, default: null },
     includes_signals: { ...terms.includes_signals, default: false },
     expires_at: {
-      type: ['string', 'null'],
-      format: 'date-time',
+      ...timeOrNull,
       default: null,
       description: 'When the link expires, at most 90 days from now; null for 7 days',
     },
@@ -57,21 +54,17 @@ const shareSchema = object(
     created_at: time,
     expires_at: time,
     revoked_at: {
-      type: ['string', 'null'],
-      format: 'date-time',
+      ...timeOrNull,
       description: 'When the link, or the key that created it, was revoked; null if neither was',
     },
   },
   { title: 'Share', description: 'A link to one prompt for people without a key, without its token' },
 )
 
-const createdShareSchema = {
-  ...shareSchema,
-  title: 'CreatedShare',
-  description: 'A new link',
-  required: [...shareSchema.required, 'url'],
-  properties: { ...shareSchema.properties, url: { type: 'string', description: 'The link itself, shown only once' } },
-} as const
+const createdShareSchema = object(
+  { ...shareSchema.properties, url: { type: 'string', description: 'The link itself, shown only once' } },
+  { title: 'CreatedShare', description: 'A new link' },
+)
 
 export const oneCreatedShareSchema = one(createdShareSchema, 'The new link, shown only once', {
   ...shareExample,
@@ -80,7 +73,7 @@ export const oneCreatedShareSchema = one(createdShareSchema, 'The new link, show
 
 export const sharePageSchema = list(shareSchema, 'One page of links, newest first', [shareExample])
 
-export const shareParamsSchema = {
+const shareParamsSchema = {
   prompt_id: promptId,
   share_id: { type: 'integer', description: 'The ID of the link', examples: [shareExample.id] },
 } as const

@@ -13,9 +13,7 @@ import {
   triageSteps,
   untriaged,
 } from './regressions.ts'
-import { conflictSchema, invalidSchema, list, object, one, pageQuerySchema, timeOrNull } from './schema.ts'
-
-const time = { type: 'string', format: 'date-time' } as const
+import { conflictSchema, invalidSchema, list, object, one, pageQuerySchema, pair, time, timeOrNull } from './schema.ts'
 
 const causeSchema = {
   title: 'ShiftCause',
@@ -63,13 +61,7 @@ const shiftSchema = object(
         'it: then people take care of its regression',
     },
     at: { ...time, description: 'When the rate most likely moved' },
-    between: {
-      type: 'array',
-      items: time,
-      minItems: 2,
-      maxItems: 2,
-      description: 'The rate moved at some time in this range',
-    },
+    between: pair(time, 'The rate moved at some time in this range'),
     found_at: { ...time, description: 'When the votes first showed it' },
     rate_before: { type: 'number', description: 'Share of positive signals up to the shift' },
     rate_after: { type: 'number', description: 'Share of positive signals after it' },
@@ -91,7 +83,7 @@ const shiftSchema = object(
   { title: 'Shift', description: 'A moment at which the rate of a prompt moved more than its votes usually drift' },
 )
 
-export const shiftQuerySchema = {
+const shiftQuerySchema = {
   cause: { type: 'string', enum: shiftCauses, description: 'Only shifts with this cause' },
   since: { ...time, description: 'Only shifts at this time or later' },
   found_since: { ...time, description: 'Only shifts that were found at this time or later' },
@@ -144,7 +136,7 @@ export type ShiftDetailsBody = FromSchema<typeof shiftDetails>
 
 export const shiftNotOpen = 'A change explains the shift, or it is over, so there is nothing to take care of.'
 
-export const invalidCause = invalidSchema(`cause must be one of ${shiftCauses.join(', ')}`)
+const invalidCause = invalidSchema(`cause must be one of ${shiftCauses.join(', ')}`)
 
 export const operations = defineOperations('Regressions', {
   listShifts: {

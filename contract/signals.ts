@@ -17,12 +17,13 @@ import {
   one,
   pageQuerySchema,
   paginationExample,
+  periodQuerySchema,
   rateLimitedBodySchema,
   searchPaginationSchema,
   withHeaders,
 } from './schema.ts'
 
-export const rateLimitHeaders = {
+const rateLimitHeaders = {
   'RateLimit-Limit': { description: "The plan's monthly signal limit", schema: { type: 'integer' } },
   'RateLimit-Remaining': { description: 'Signals left in the current month', schema: { type: 'integer' } },
   'RateLimit-Reset': { description: 'Seconds until the counter resets', schema: { type: 'integer' } },
@@ -85,7 +86,7 @@ export const newSignalSchema = {
   ],
 } as const
 
-export const signalHeadersSchema = {
+const signalHeadersSchema = {
   'Idempotency-Key': {
     type: 'string',
     minLength: 1,
@@ -144,7 +145,7 @@ export const signalBatchSchema = {
   properties: { signals: { type: 'array', minItems: 1, maxItems: maxBatchSignals } },
 } as const
 
-export const documentedBatchSchema = {
+const documentedBatchSchema = {
   title: 'SignalBatch',
   description: 'Signals of any prompts',
   ...signalBatchSchema,
@@ -185,13 +186,13 @@ const signal = object({ id: { type: 'integer' }, value, created_at })
 
 const changedSignal = { ...signal, properties: { ...signal.properties, value: newValue } } as const
 
-export const replacedSignalSchema = one(
+const replacedSignalSchema = one(
   changedSignal,
   'The vote on the subject is replaced or, with the value null, withdrawn. It was not counted again',
   { id: 31337, value: 'negative', created_at: '2026-11-15T12:00:00.000Z' },
 )
 
-export const batchResultSchema = one(
+const batchResultSchema = one(
   {
     type: 'array',
     description: 'One result for each signal, in the same order',
@@ -300,7 +301,7 @@ export const signalPageSchema = object(
   },
 )
 
-export const signalParamsSchema = {
+const signalParamsSchema = {
   prompt_id: promptId,
   signal_id: { type: 'integer', description: 'The ID of the signal', examples: [storedSignalExample.id] },
 } as const
@@ -313,24 +314,9 @@ export type BatchItem = FromSchema<typeof batchItemSchema>
 
 export type TracedItem = FromSchema<typeof tracedItemSchema>
 
-const since = {
-  type: 'string',
-  format: 'date-time',
-  description: 'From this time, inclusive',
-  examples: ['2026-11-01T00:00:00.000Z'],
-} as const
-
-const until = {
-  type: 'string',
-  format: 'date-time',
-  description: 'Until this time, exclusive',
-  examples: ['2026-12-01T00:00:00.000Z'],
-} as const
-
 export const signalFilterSchema = {
   value: { enum: signalValues, description: 'Only signals with this value' },
-  since,
-  until,
+  ...periodQuerySchema,
   version: {
     type: 'string',
     description:
@@ -350,7 +336,7 @@ export const signalFilterSchema = {
   },
 } as const
 
-export const signalQuerySchema = {
+const signalQuerySchema = {
   ...signalFilterSchema,
   cursor: { type: 'string', description: 'Continues a search: `search.cursor` of the previous response' },
   ...pageQuerySchema,
@@ -370,7 +356,7 @@ export const csvColumns = [
 ]
 
 /** The export formats, each with one signal as an example. */
-export const exportSchemas = {
+const exportSchemas = {
   'application/x-ndjson': {
     type: 'string',
     description: 'One signal per line, in the same format as in the list',
@@ -385,40 +371,38 @@ export const exportSchemas = {
   },
 } as const
 
-export const exportQuerySchema = {
+const exportQuerySchema = {
   format: { enum: exportFormats, default: 'ndjson', description: 'One JSON object per line, or CSV' },
   ...signalFilterSchema,
 } as const
 
-export const erasureSchema = {
+const erasureSchema = {
   title: 'Erasure',
   description: 'Which signals to erase',
   type: 'object',
   properties: {
     metadata: { type: 'object', description: 'Members that the metadata of a signal must have: 1 to 16' },
     voter: {
+      ...label,
       type: 'string',
-      minLength: 1,
-      maxLength: maxLabelLength,
       description: 'Who voted, as in the field `voter` of a signal. It is hashed on arrival',
     },
     subject: {
+      ...label,
       type: 'string',
-      minLength: 1,
-      maxLength: maxLabelLength,
       description: 'What was voted on, in any prompt. Withdrawn votes are erased and counted, too',
     },
   },
   examples: [{ metadata: { user: 'u-123' } }, { voter: 'u-123' }],
 } as const
 
-export const erasedSchema = one(
+const erasedSchema = one(
   object({ erased: { type: 'integer', description: 'Number of erased signals' } }),
   'The signals are erased',
   { erased: 42 },
 )
 
-export const erasurePreviewSchema = one(
+const erasurePreviewSchema = one(
   object(
     { matching: { type: 'integer', description: 'Number of signals that would be erased' } },
     { title: 'ErasurePreview' },
@@ -429,7 +413,7 @@ export const erasurePreviewSchema = one(
 
 export type ErasureBody = FromSchema<typeof erasureSchema>
 
-export const summaryQuerySchema = {
+const summaryQuerySchema = {
   from: {
     type: 'string',
     format: 'date-time',

@@ -120,7 +120,7 @@ const addedSource = object(
   { title: 'AddedSource', description: 'A new source, with its secret' },
 )
 
-export const sourceIdExample = 'src_5Wd1nRb7Tz3Gk9Lq2Vx8Jm4C'
+const sourceIdExample = 'src_5Wd1nRb7Tz3Gk9Lq2Vx8Jm4C'
 
 const settingsExample = {
   name: 'Support chat',
@@ -149,7 +149,7 @@ const sourceExample = {
   last_rejection: 'the value "meh" is not known',
 } as const
 
-export const newSourceSchema = {
+const newSourceSchema = {
   title: 'NewSource',
   description: `A source to add. An organisation has at most ${maxSources}`,
   type: 'object',
@@ -158,7 +158,7 @@ export const newSourceSchema = {
   examples: [{ ...settingsExample, adapter: 'webhook' }],
 } as const
 
-export const sourceUpdateSchema = {
+const sourceUpdateSchema = {
   title: 'SourceUpdate',
   description: 'What to change; everything else stays',
   type: 'object',
@@ -203,7 +203,7 @@ export type SourceUpdateBody = FromSchema<typeof sourceUpdateSchema>
 
 export type ReceivedEventsBody = FromSchema<typeof receivedEvents>
 
-export const notAuthentic = 'The request is not authentic: the signature is missing: header x-promptledger-signature.'
+const notAuthentic = 'The request is not authentic: the signature is missing: header x-promptledger-signature.'
 
 const oneSource = one(sourceSchema, 'The source', sourceExample)
 

@@ -58,7 +58,7 @@ const rulesExample = { rules: [{ name: 'Relevance', source: 'judge', threshold: 
 
 const rulesResponse = one(object({ rules }, { title: 'EvaluationRules' }), 'The rules', rulesExample)
 
-export const newEvaluationRulesSchema = {
+const newEvaluationRulesSchema = {
   type: 'object',
   required: ['rules'],
   properties: { rules },

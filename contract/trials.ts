@@ -7,12 +7,13 @@ import { promptIdExample } from './prompt-id.ts'
 import { promptNameSchema } from './regressions.ts'
 import {
   conflictSchema,
+  errorWith,
   invalidSchema,
   list,
-  message,
   object,
   one,
   pageQuerySchema,
+  pair,
   textOrNull,
   time,
   timeOrNull,
@@ -37,7 +38,7 @@ const ramp = {
   description: 'Shares to serve in turn, instead of `share`',
 } as const
 
-export const newTrialSchema = {
+const newTrialSchema = {
   title: 'NewTrial',
   description: 'A trial to start: a pull request or a commit, and how many users get it',
   type: 'object',
@@ -66,7 +67,7 @@ export const newTrialSchema = {
   examples: [{ pull: 41, share: 0.1 }],
 } as const
 
-export const trialUpdateSchema = {
+const trialUpdateSchema = {
   title: 'TrialUpdate',
   description: 'What to change about a trial',
   type: 'object',
@@ -102,11 +103,8 @@ const difference = {
 } as const
 
 const interval = {
+  ...pair({ type: 'number' }, '95% confidence range of the true difference, at all times together'),
   type: ['array', 'null'],
-  items: { type: 'number' },
-  minItems: 2,
-  maxItems: 2,
-  description: '95% confidence range of the true difference, at all times together',
 } as const
 
 const segmentsSchema = object(
@@ -238,24 +236,13 @@ const params = {
 } as const
 
 const trialRunsSchema = {
-  title: 'TrialRuns',
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message'],
-      properties: {
-        code: { const: 'conflict' },
-        message,
-        trial_id: {
-          type: 'string',
-          description:
-            'The trial that runs on the prompt. Absent if text delivery is off, or the organisation has too many trials',
-        },
-      },
+  ...errorWith('TrialRuns', 'conflict', {
+    trial_id: {
+      type: 'string',
+      description:
+        'The trial that runs on the prompt. Absent if text delivery is off, or the organisation has too many trials',
     },
-  },
+  }),
   examples: [
     {
       error: {
@@ -265,9 +252,11 @@ const trialRunsSchema = {
       },
     },
   ],
-} as const
+}
 
-export const newExposuresSchema = {
+const units = { type: 'integer', minimum: 0, maximum: 10_000_000 } as const
+
+const newExposuresSchema = {
   title: 'NewExposures',
   description: 'How many units a process has served, since it started',
   type: 'object',
@@ -283,18 +272,8 @@ export const newExposuresSchema = {
         properties: {
           trial: { type: 'string', maxLength: 100, description: 'The public ID of the trial' },
           share: { ...share, minimum: 0, maximum: 1, description: 'The share that they were chosen by' },
-          control: {
-            type: 'integer',
-            minimum: 0,
-            maximum: 10_000_000,
-            description: 'Units that got the live version',
-          },
-          candidate: {
-            type: 'integer',
-            minimum: 0,
-            maximum: 10_000_000,
-            description: 'Units that got the candidate',
-          },
+          control: { ...units, description: 'Units that got the live version' },
+          candidate: { ...units, description: 'Units that got the candidate' },
         },
       },
     },
@@ -317,7 +296,7 @@ export type NewExposuresBody = FromSchema<typeof newExposuresSchema>
 
 const starters = ['deploy', 'admin'] as const
 
-export const shareOutOfRange = 'share must be from 0 to 1, such as 0.1 for 10%'
+const shareOutOfRange = 'share must be from 0 to 1, such as 0.1 for 10%'
 
 export const operations = defineOperations('Trials', {
   startTrial: {

@@ -13,9 +13,8 @@ import {
   paginationSchema,
   searchPaginationSchema,
   textOrNull,
+  time,
 } from './schema.ts'
-
-const time = { type: 'string', format: 'date-time' } as const
 
 const versionSchema = object(
   {
@@ -78,7 +77,7 @@ export const versionPageSchema = object(
   },
 )
 
-export const versionQuerySchema = {
+const versionQuerySchema = {
   q: {
     type: 'string',
     default: '',
@@ -160,7 +159,7 @@ export const textSearchPageSchema = object(
   },
 )
 
-export const textSearchQuerySchema = {
+const textSearchQuerySchema = {
   q: {
     type: 'string',
     minLength: 1,

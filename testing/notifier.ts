@@ -4,15 +4,15 @@ import { sendCloudEvents } from '../server/src/alerts/webhook.ts'
 import type { Attempt, SendEvents } from '../server/src/domain/alerts/channel.ts'
 import type { RegressionMessage } from '../server/src/domain/alerts/message.ts'
 import type { PullMessage } from '../server/src/domain/alerts/pull-comment.ts'
-import { createNotifier, type Notifier } from '../server/src/service/notifier.ts'
+import { createNotifier } from '../server/src/service/notifier.ts'
 import { createSender, type Sender } from '../server/src/service/sender.ts'
-import { createSignalSender, type SignalSender } from '../server/src/service/signal-sender.ts'
+import { createSignalSender } from '../server/src/service/signal-sender.ts'
 import type { TestService } from './service.ts'
 
 export interface TestNotifier {
-  notifier: Notifier
+  notifier: ReturnType<typeof createNotifier>
   sender: Sender
-  signalSender: SignalSender
+  signalSender: ReturnType<typeof createSignalSender>
   /** What was reported on pull requests. */
   reported: RegressionMessage[]
   logged: string[]

@@ -5,7 +5,7 @@ import type { TrialMessage } from '../server/src/domain/alerts/message.ts'
 import type { ReportOnPull } from '../server/src/domain/alerts/pull-comment.ts'
 import { armOf } from '../server/src/domain/trials/assignment.ts'
 import type { Trial } from '../server/src/domain/trials/trial.ts'
-import { createTrialRounds, type TrialRounds } from '../server/src/service/trials.ts'
+import { createTrialRounds } from '../server/src/service/trials.ts'
 import { openPull } from './operations.ts'
 import { seededRandom } from './random.ts'
 import { connectedScenario, type Scenario } from './scenario.ts'
@@ -85,7 +85,7 @@ export function useTrials(service: TestService) {
       repositories: service.repositories,
       hasWriteAccess: async () => false,
     })
-  let rounds: TrialRounds | null = null
+  let rounds: ReturnType<typeof createTrialRounds> | null = null
   const judge = async () => {
     rounds ??= newRounds()
     await rounds.round()

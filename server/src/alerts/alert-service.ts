@@ -12,7 +12,7 @@ import { type TargetRules, type ValidTarget, validSlackToken, validTarget } from
 import { createTestLimit } from './test-limit.ts'
 import { generateWebhookSecret } from './webhook-secret.ts'
 
-export interface AlertContext {
+interface AlertContext {
   store: Store
   vault: Vault
   clock: Clock

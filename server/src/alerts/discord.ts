@@ -1,7 +1,6 @@
 import type { Attempt, Target } from '../domain/alerts/channel.ts'
 import type { Message } from '../domain/alerts/message.ts'
-import { sendRequest } from '../net/request.ts'
-import { attemptOf, sent } from './attempt.ts'
+import { post, sent } from './attempt.ts'
 import type { ChannelContext } from './context.ts'
 import { cut, fitting } from './line.ts'
 import { type Content, contentOf, leadOf, type PromptContent, type Section } from './text.ts'
@@ -20,9 +19,7 @@ export async function sendDiscord(
   { target }: Target,
   message: Message,
 ): Promise<Attempt> {
-  const body = JSON.stringify(discordMessage(contentOf(message, publicUrl())))
-  const headers = { 'content-type': 'application/json' }
-  return attemptOf(await sendRequest(network, target, { method: 'POST', headers, body }), ({ status }) => {
+  return post(network, target, discordMessage(contentOf(message, publicUrl())), ({ status }) => {
     if (status >= 200 && status < 300) return sent
     if (status === 404 || status === 410 || status === 401) {
       return { outcome: 'gone', error: 'Discord no longer knows this webhook. Create a new one in Discord.' }

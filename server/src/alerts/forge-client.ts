@@ -1,9 +1,9 @@
 import { limitContainers } from '../domain/json-containers.ts'
 import type { ForgeName } from '../domain/repositories/repository.ts'
-import { hour } from '../domain/time.ts'
 import type { ForgeApi, ForgeRequest } from '../forges/forge-api.ts'
 import { forgeOf } from '../forges/index.ts'
 import type { RequestOptions, RequestResult } from '../net/request.ts'
+import { waitOf } from './attempt.ts'
 import { line } from './line.ts'
 
 export type ForgeResult<Value> =
@@ -118,11 +118,6 @@ function rejectionOf(
 /** GitHub responds with 403 to too many requests. */
 function isRateLimit(headers: Record<string, string | string[] | undefined>): boolean {
   return headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0'
-}
-
-function waitOf({ 'retry-after': seconds }: Record<string, string | string[] | undefined>): { retryAfterMs?: number } {
-  const isNumber = typeof seconds === 'string' && /^\d{1,9}$/.test(seconds)
-  return isNumber ? { retryAfterMs: Math.min(Number(seconds) * 1_000, hour) } : {}
 }
 
 /** Only what the forge itself says: a server that repeats the request would show the token. */

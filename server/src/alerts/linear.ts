@@ -16,15 +16,8 @@ const maxResponseBytes = 256 * 1024
 export async function sendLinear(context: ChannelContext, target: Target, message: Message): Promise<Attempt> {
   const [team = '', apiKey = ''] = target.target.split(':')
   const ask = (query: string, variables: object) => request(context, apiKey, query, variables)
-  switch (message.event) {
-    case 'alert.test':
-    case 'regression.opened':
-    case 'regression.repaired':
-    case 'regression.withdrawn':
-    case 'regression.dismissed':
-      break
-    default:
-      return rejected(null, 'Linear only takes regressions.')
+  if (message.event !== 'alert.test' && !('dedupKey' in message)) {
+    return rejected(null, 'Linear only takes regressions.')
   }
   const ids = idsOf(target, team, message)
   const { attempt, data } = await ask(findQuery, {

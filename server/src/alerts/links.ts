@@ -12,20 +12,23 @@ const maxUrlLength = 2_000
 
 /** The links of a whole message, the most important first. */
 export function linksOf(message: Message, publicUrl: string): Link[] {
+  if ('dedupKey' in message) {
+    const [worst] = message.prompts as [ToldPrompt]
+    // Several prompts are dismissed one by one.
+    const canDismiss = message.event === 'regression.opened' && message.prompts.length === 1
+    return [
+      linkToChange(worst, publicUrl),
+      ...linkToPull(message.change),
+      ...(canDismiss ? [linkToUndo(worst, publicUrl), linkToDismiss(worst, publicUrl)] : []),
+    ]
+  }
+  if ('trial' in message) {
+    return [
+      ...message.prompts.slice(0, 1).map(({ prompt }) => linkToPrompt(prompt, publicUrl)),
+      ...linkToPull({ prNumber: message.trial.prNumber, prUrl: message.prUrl }),
+    ]
+  }
   switch (message.event) {
-    case 'regression.opened':
-    case 'regression.repaired':
-    case 'regression.withdrawn':
-    case 'regression.dismissed': {
-      const [worst] = message.prompts as [ToldPrompt]
-      // Several prompts are dismissed one by one.
-      const canDismiss = message.event === 'regression.opened' && message.prompts.length === 1
-      return [
-        linkToChange(worst, publicUrl),
-        ...linkToPull(message.change),
-        ...(canDismiss ? [linkToUndo(worst, publicUrl), linkToDismiss(worst, publicUrl)] : []),
-      ]
-    }
     case 'shift.unexplained': {
       const [first] = message.prompts
       return first === undefined ? [] : [linkToShift(first, publicUrl)]
@@ -36,15 +39,6 @@ export function linksOf(message: Message, publicUrl: string): Link[] {
     case 'repository.failing':
     case 'repository.recovered':
       return [{ label: 'See the repository', url: `${publicUrl}/repositories/${message.repository.id}` }]
-    case 'trial.started':
-    case 'trial.better':
-    case 'trial.worse':
-    case 'trial.stopped':
-    case 'trial.mismatch':
-      return [
-        ...message.prompts.slice(0, 1).map(({ prompt }) => linkToPrompt(prompt, publicUrl)),
-        ...linkToPull({ prNumber: message.trial.prNumber, prUrl: message.prUrl }),
-      ]
     case 'digest.weekly':
       return [{ label: 'See the prompts', url: `${publicUrl}/prompts` }]
     case 'alert.test':

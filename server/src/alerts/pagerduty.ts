@@ -2,8 +2,7 @@ import { hash } from 'node:crypto'
 import type { Attempt, Target } from '../domain/alerts/channel.ts'
 import type { Message } from '../domain/alerts/message.ts'
 import { isoTime } from '../domain/time.ts'
-import { sendRequest } from '../net/request.ts'
-import { attemptOf, sent } from './attempt.ts'
+import { post, sent } from './attempt.ts'
 import type { ChannelContext } from './context.ts'
 import { cut } from './line.ts'
 import { type Content, contentOf, leadOf } from './text.ts'
@@ -39,9 +38,7 @@ export async function sendPagerDuty(
 ): Promise<Attempt> {
   const [, region = '', routingKey = ''] = /^(eu:)?(.*)$/.exec(target) ?? []
   const url = pagerDutyUrl ?? `https://events.${region === '' ? '' : 'eu.'}pagerduty.com/v2/enqueue`
-  const body = JSON.stringify(pagerDutyEvent(message, publicUrl(), routingKey))
-  const headers = { 'content-type': 'application/json' }
-  return attemptOf(await sendRequest(network, url, { method: 'POST', headers, body }), ({ status }) => {
+  return post(network, url, pagerDutyEvent(message, publicUrl(), routingKey), ({ status }) => {
     if (status === 202) return sent
     if (status === 400) {
       return { outcome: 'rejected', error: 'PagerDuty rejected the event. Check the integration key of the alert.' }

@@ -5,7 +5,7 @@ import { sendRequest } from '../net/request.ts'
 import type { ChannelContext } from './context.ts'
 
 /** The member of a Slack workspace with an email address. */
-export interface SlackOwner {
+interface SlackOwner {
   /** Null if there is none, or Slack did not say. */
   id: string | null
   /** What to change about the token. Null if it works, as far as we know. */

@@ -1,7 +1,6 @@
 import type { Attempt, Target } from '../domain/alerts/channel.ts'
 import type { Message } from '../domain/alerts/message.ts'
-import { sendRequest } from '../net/request.ts'
-import { attemptOf, sent } from './attempt.ts'
+import { post, sent } from './attempt.ts'
 import type { ChannelContext } from './context.ts'
 import { cut, fitting } from './line.ts'
 import type { FindSlackOwner } from './slack-owner.ts'
@@ -25,9 +24,7 @@ export async function sendSlack(
   const owners = token === undefined ? [] : await Promise.all(ownersOf(message).map((email) => findOwner(token, email)))
   const problem = owners.find((owner) => owner.problem !== null)?.problem
   const mentioned = owners.flatMap(({ id }) => (id === null ? [] : [id]))
-  const body = JSON.stringify(slackMessage(contentOf(message, publicUrl()), mentioned))
-  const headers = { 'content-type': 'application/json' }
-  return attemptOf(await sendRequest(network, target, { method: 'POST', headers, body }), ({ status, body }) => {
+  return post(network, target, slackMessage(contentOf(message, publicUrl()), mentioned), ({ status, body }) => {
     if (status >= 200 && status < 300) {
       return problem == null ? sent : { outcome: 'sent', error: `Sent, but the alert mentions no one: ${problem}` }
     }

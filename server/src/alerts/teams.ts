@@ -1,7 +1,6 @@
 import type { Attempt, Target } from '../domain/alerts/channel.ts'
 import type { Message } from '../domain/alerts/message.ts'
-import { sendRequest } from '../net/request.ts'
-import { attemptOf, sent } from './attempt.ts'
+import { post, sent } from './attempt.ts'
 import type { ChannelContext } from './context.ts'
 import { cut } from './line.ts'
 import { type Content, contentOf, leadOf, type PromptContent, type Section } from './text.ts'
@@ -18,9 +17,7 @@ export async function sendTeams(
   { target }: Target,
   message: Message,
 ): Promise<Attempt> {
-  const body = JSON.stringify(teamsMessage(contentOf(message, publicUrl())))
-  const headers = { 'content-type': 'application/json' }
-  return attemptOf(await sendRequest(network, target, { method: 'POST', headers, body }), ({ status }) => {
+  return post(network, target, teamsMessage(contentOf(message, publicUrl())), ({ status }) => {
     if (status >= 200 && status < 300) return sent
     if (status === 404 || status === 410) {
       return { outcome: 'gone', error: 'Teams no longer knows this workflow. Create a new one in Teams.' }

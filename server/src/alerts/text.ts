@@ -43,7 +43,7 @@ export interface Section {
   more: number
 }
 
-export interface Fact {
+interface Fact {
   label: string
   text: string
 }
@@ -67,12 +67,9 @@ export function leadOf({ summary, prompts }: Content): string[] {
 export function contentOf(message: Message, publicUrl: string): Content {
   const links = linksOf(message, publicUrl)
   const rest = { sections: [], links }
+  if ('dedupKey' in message) return { ...regressionContent(message, publicUrl), ...rest }
+  if ('trial' in message) return { ...trialContent(message), ...rest }
   switch (message.event) {
-    case 'regression.opened':
-    case 'regression.repaired':
-    case 'regression.withdrawn':
-    case 'regression.dismissed':
-      return { ...regressionContent(message, publicUrl), ...rest }
     case 'shift.unexplained':
       return { ...shiftContent(message, publicUrl), ...rest }
     case 'limit.near':
@@ -81,12 +78,6 @@ export function contentOf(message: Message, publicUrl: string): Content {
     case 'repository.failing':
     case 'repository.recovered':
       return { ...repositoryContent(message), ...rest }
-    case 'trial.started':
-    case 'trial.better':
-    case 'trial.worse':
-    case 'trial.stopped':
-    case 'trial.mismatch':
-      return { ...trialContent(message), ...rest }
     case 'digest.weekly':
       return { ...digestContent(message, publicUrl), links }
     case 'alert.test':
@@ -297,7 +288,7 @@ const trialSummaries: Record<TrialMessage['event'], (ending: TrialEnding | null)
 }
 
 /** Such as `85% of 1,204 with the live version, 60% of 310 with the candidate`. */
-export function trialFigures({ arms: { control, candidate } }: TrialFindings): string {
+function trialFigures({ arms: { control, candidate } }: TrialFindings): string {
   const rate = ({ voters, positive }: ArmFindings) =>
     voters === 0 ? 'no votes' : `${percent(positive / voters)} of ${count(voters)}`
   return `${rate(control)} with the live version, ${rate(candidate)} with the candidate`
@@ -382,7 +373,7 @@ function points(difference: number): number {
 }
 
 /** Such as `#42`, or `commit 8f3a1c5` for a change without a pull request. */
-export function reference({ prNumber, commitSha }: Pick<HistoryEntry, 'prNumber' | 'commitSha'>): string {
+function reference({ prNumber, commitSha }: Pick<HistoryEntry, 'prNumber' | 'commitSha'>): string {
   return prNumber === null ? `commit ${commitSha.slice(0, 7)}` : `#${prNumber}`
 }
 

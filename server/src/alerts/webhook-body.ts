@@ -17,7 +17,7 @@ import { contentOf } from './text.ts'
 
 const maxCommentLength = 2_000
 
-/** The body of a webhook. Its schemas are in http/alerts/events.ts. */
+/** The body of a webhook. Its schemas are in contract/events.ts. */
 export function webhookBody(message: Message, publicUrl: string) {
   const { event, at, organisation } = message
   const { title } = contentOf(message, publicUrl)
@@ -45,12 +45,9 @@ export function cloudEvent(message: Message, id: string, publicUrl: string) {
 }
 
 function dataOf(message: Message, publicUrl: string): object {
+  if ('dedupKey' in message) return regressionData(message, publicUrl)
+  if ('trial' in message) return trialData(message, publicUrl)
   switch (message.event) {
-    case 'regression.opened':
-    case 'regression.repaired':
-    case 'regression.withdrawn':
-    case 'regression.dismissed':
-      return regressionData(message, publicUrl)
     case 'shift.unexplained':
       return shiftData(message, publicUrl)
     case 'limit.near':
@@ -59,12 +56,6 @@ function dataOf(message: Message, publicUrl: string): object {
     case 'repository.failing':
     case 'repository.recovered':
       return repositoryData(message, publicUrl)
-    case 'trial.started':
-    case 'trial.better':
-    case 'trial.worse':
-    case 'trial.stopped':
-    case 'trial.mismatch':
-      return trialData(message, publicUrl)
     case 'digest.weekly':
       return digestData(message, publicUrl)
     case 'alert.test':

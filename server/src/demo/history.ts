@@ -8,8 +8,7 @@ import { mirrorOf, type SyncContext } from '../follow/sync-context.ts'
 import { syncUntilDone, syncWithLease } from '../follow/worker.ts'
 import { ensureMirror, type Mirror } from '../git/mirror.ts'
 import { git } from '../git/run.ts'
-import type { DemoPrompt } from './change.ts'
-import { type Person, reviewerOf } from './people.ts'
+import { type DemoPrompt, type Person, reviewerOf } from './change.ts'
 import { createRepository, type PullStep } from './repository.ts'
 
 /** Creates the repository, connects it like any other and syncs its history. Returns its prompts. */

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { demoPromptsFolder } from '../files.ts'
-import type { Change, DemoPrompt, Incident } from './change.ts'
-import { people } from './people.ts'
+import { type Change, type DemoPrompt, type Incident, people } from './change.ts'
 
 /** The content of a file in prompts/. Authors are given by their first name. */
 interface PromptData {

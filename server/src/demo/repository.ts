@@ -1,7 +1,6 @@
 import type { Instant } from '../domain/time.ts'
 import { git } from '../git/run.ts'
-import { applyEdits, type Change, type DemoPrompt, type StepKind } from './change.ts'
-import { type Person, reviewerOf } from './people.ts'
+import { applyEdits, type Change, type DemoPrompt, type Person, reviewerOf, type StepKind } from './change.ts'
 import { timeline } from './timeline.ts'
 
 /** A step of a pull request, with its commits. */

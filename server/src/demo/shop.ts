@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { tokens } from '../../../client/src/resources/tokens.ts'
 import { issueKey, type KeyDetails } from '../domain/access/api-key.ts'
 import { operator } from '../domain/access/audit.ts'
 import { newOrganisation, type Organisation } from '../domain/access/organisation.ts'
@@ -5,14 +7,14 @@ import { type Impact, impactOf } from '../domain/impact/impact.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import type { NewSignal } from '../domain/signals/signal.ts'
 import type { Store } from '../domain/store.ts'
-import { day, hour, type Instant } from '../domain/time.ts'
+import { day, hour, type Instant, minute } from '../domain/time.ts'
 import type { SyncContext } from '../follow/sync-context.ts'
 import { deployCanary } from './canary.ts'
 import type { DemoPrompt } from './change.ts'
 import { createHistory } from './history.ts'
 import { readDemoPrompts } from './prompts.ts'
 import { generateSignals } from './signals.ts'
-import { landings, minute, week } from './timeline.ts'
+import { landings, week } from './timeline.ts'
 
 /** A fictional online shop with a year of prompt changes and signals. */
 export interface Shop {
@@ -111,4 +113,16 @@ async function createOrganisation(
   await keys.revoke(contractor.key.id, now - 30 * week, operator)
   await segments.setForOrganisation(organisation.id, ['model', 'locale'], createdAt, operator)
   return { organisation, secret, signingKey: website.secret }
+}
+
+/** The part of the shop's own server that signs tokens, each for another answer and customer. */
+export function createApplication({ signingKey, prompts: [asked] }: Shop) {
+  if (asked === undefined) throw new Error('The shop has no prompts')
+  const { publicId: prompt, changes } = asked
+  const { sign } = tokens(signingKey)
+  const version = changes[0]?.impact.entry.commitSha
+  return {
+    prompt,
+    sign: () => sign({ prompt, version, subject: `demo-${randomUUID()}`, voter: randomUUID() }),
+  }
 }

@@ -1,8 +1,8 @@
-import { day, hour, type Instant } from '../domain/time.ts'
+import { day, hour, type Instant, minute } from '../domain/time.ts'
 import { type Change, type DemoPrompt, type StepKind, stepKinds, type WeekTime } from './change.ts'
 
 /** A step of a change at its point in time. */
-export interface Step {
+interface Step {
   at: Instant
   kind: StepKind
   prompt: DemoPrompt
@@ -15,7 +15,6 @@ export interface Landing {
   change: Change
 }
 
-export const minute = 60_000
 export const week = 7 * day
 
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri']

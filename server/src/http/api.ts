@@ -19,7 +19,6 @@ import { organisationRoutes } from './organisation/routes.ts'
 import { invitationRoutes } from './people/invitations.ts'
 import { personRoutes } from './people/routes.ts'
 import { promptRoutes } from './prompts/routes.ts'
-import { proposalRoutes } from './proposals/routes.ts'
 import { regressionRoutes } from './regressions/routes.ts'
 import { repositoryRoutes } from './repositories/routes.ts'
 import { segmentRoutes } from './segments/routes.ts'
@@ -47,77 +46,74 @@ declare module 'fastify' {
 }
 
 /** Everything under /api/v1. Every route runs the same checks in the same order: key, role, path and prompt, body. */
-export function api(context: Context, desk: SignInDesk) {
+export function api(app: FastifyInstance, context: Context, desk: SignInDesk): void {
   const { store, publicUrl } = context
 
-  return async (app: FastifyInstance) => {
-    app.decorateRequest('prompt')
-    app.decorateRequest('cacheGeneration', -1)
+  app.decorateRequest('prompt')
+  app.decorateRequest('cacheGeneration', -1)
 
-    function identify(request: FastifyRequest, reply: FastifyReply, now: Instant): Promise<Access> {
-      const { authorization, cookie } = request.headers
-      request.cacheGeneration = store.cacheGeneration()
-      if (authorization !== undefined || cookie === undefined) {
-        return authenticate(store, app.rejectedKeys, request, now, { allowShares: true })
-      }
-      // Keep session data out of the browser's cache.
-      reply.header('Cache-Control', 'no-store')
-      return authenticateSession(store, request, publicUrl(), now)
+  function identify(request: FastifyRequest, reply: FastifyReply, now: Instant): Promise<Access> {
+    const { authorization, cookie } = request.headers
+    request.cacheGeneration = store.cacheGeneration()
+    if (authorization !== undefined || cookie === undefined) {
+      return authenticate(store, app.rejectedKeys, request, now, { allowShares: true })
     }
-
-    async function findPromptInPath(request: FastifyRequest): Promise<void> {
-      const { prompt_id: promptId } = request.params as { prompt_id?: string }
-      if (promptId === undefined) return
-      const { shared } = request.access
-      // By its ID only: the names of other prompts must not matter.
-      if (shared !== undefined && promptId !== shared.promptId) throw notFound()
-      const prompt = await findPrompt(store.prompts, request.access, promptId)
-      if (prompt === null) throw notFound()
-      request.prompt = prompt
-      // A share link reads rarely, and not everything that a key may.
-      if (request.access.shared === undefined) {
-        app.shortPath?.remember(request.raw, request.access, prompt, request.cacheGeneration)
-      }
-    }
-
-    requireKey(app, context, identify, findPromptInPath)
-
-    acceptJsonBodies(app)
-    // Only these, because a hook costs every request.
-    app.addHook('onRoute', (route) => {
-      if (route.config?.shared !== undefined) route.onSend = [route.onSend ?? [], restrictShared].flat()
-    })
-
-    app.setNotFoundHandler(() => {
-      throw notFound()
-    })
-
-    // Called, not registered: none has hooks of its own, and 35 plugins take a quarter of the start.
-    await historyRoutes(context)(app)
-    await versionRoutes(context)(app)
-    await textRoutes(context)(app)
-    await deliveryRoutes(context)(app)
-    await trialRoutes(context)(app)
-    await signalRoutes(context)(app)
-    await telemetryRoutes(context)(app)
-    await impactRoutes(context)(app)
-    await segmentRoutes(context)(app)
-    await promptRoutes(context)(app)
-    await keyRoutes(context)(app)
-    await personRoutes(context)(app)
-    await invitationRoutes(context)(app)
-    await signInCheckRoutes(context, desk)(app)
-    await usageRoutes(context)(app)
-    await organisationRoutes(context)(app)
-    await repositoryRoutes(context)(app)
-    await deploymentRoutes(context)(app)
-    await regressionRoutes(context)(app)
-    await proposalRoutes(context)(app)
-    await shiftRoutes(context)(app)
-    await alertRoutes(context)(app)
-    await sourceRoutes(context)(app)
-    await auditRoutes(context)(app)
-    await shareRoutes(context)(app)
-    await sessionRoutes(context)(app)
+    // Keep session data out of the browser's cache.
+    reply.header('Cache-Control', 'no-store')
+    return authenticateSession(store, request, publicUrl(), now)
   }
+
+  async function findPromptInPath(request: FastifyRequest): Promise<void> {
+    const { prompt_id: promptId } = request.params as { prompt_id?: string }
+    if (promptId === undefined) return
+    const { shared } = request.access
+    // By its ID only: the names of other prompts must not matter.
+    if (shared !== undefined && promptId !== shared.promptId) throw notFound()
+    const prompt = await findPrompt(store.prompts, request.access, promptId)
+    if (prompt === null) throw notFound()
+    request.prompt = prompt
+    // A share link reads rarely, and not everything that a key may.
+    if (request.access.shared === undefined) {
+      app.shortPath?.remember(request.raw, request.access, prompt, request.cacheGeneration)
+    }
+  }
+
+  requireKey(app, context, identify, findPromptInPath)
+
+  acceptJsonBodies(app)
+  // Only these, because a hook costs every request.
+  app.addHook('onRoute', (route) => {
+    if (route.config?.shared !== undefined) route.onSend = [route.onSend ?? [], restrictShared].flat()
+  })
+
+  app.setNotFoundHandler(() => {
+    throw notFound()
+  })
+
+  // Called, not registered: none has hooks of its own, and 35 plugins take a quarter of the start.
+  historyRoutes(app, context)
+  versionRoutes(app, context)
+  textRoutes(app, context)
+  deliveryRoutes(app, context)
+  trialRoutes(app, context)
+  signalRoutes(app, context)
+  telemetryRoutes(app, context)
+  impactRoutes(app, context)
+  segmentRoutes(app, context)
+  promptRoutes(app, context)
+  keyRoutes(app, context)
+  personRoutes(app, context)
+  invitationRoutes(app, context)
+  signInCheckRoutes(app, context, desk)
+  usageRoutes(app, context)
+  organisationRoutes(app, context)
+  repositoryRoutes(app, context)
+  deploymentRoutes(app, context)
+  regressionRoutes(app, context)
+  shiftRoutes(app, context)
+  alertRoutes(app, context)
+  sourceRoutes(app, context)
+  auditRoutes(app, context)
+  shareRoutes(app, context)
+  sessionRoutes(app, context)
 }

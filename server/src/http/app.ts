@@ -123,7 +123,10 @@ export function buildApp(context: Context): FastifyInstance {
     done()
   })
 
-  app.register(healthRoutes(context))
+  const plugin = (routes: (app: FastifyInstance, context: Context) => void) => {
+    return async (app: FastifyInstance) => routes(app, context)
+  }
+  app.register(plugin(healthRoutes))
   app.decorate('loadShedder', loadShedder)
   app.decorate('exports', createExportSlots(loadShedder))
   app.decorate('contents', createContentsReader(context.repositories))
@@ -135,16 +138,17 @@ export function buildApp(context: Context): FastifyInstance {
   // Health checks stay outside: they must respond under overload too.
   app.register(async (guarded) => {
     loadShedder.guard(guarded)
-    guarded.register(docsRoutes())
-    guarded.register(webhookRoutes(context))
-    guarded.register(consoleRoutes(consoleFiles, publicUrl))
-    guarded.register(mcpRoutes(context))
-    guarded.register(otlpRoutes(context))
-    if (context.demo !== undefined) guarded.register(demoRoutes(context.demo, consoleFiles))
-    guarded.register(signInRoutes(context, signInDesk))
-    guarded.register(api(context, signInDesk), { prefix: '/api/v1' })
-    guarded.register(voteRoutes(context), { prefix: '/api/v1' })
-    guarded.register(sourceEventRoutes(context), { prefix: '/api/v1' })
+    guarded.register(plugin(docsRoutes))
+    guarded.register(plugin(webhookRoutes))
+    guarded.register(async (app) => consoleRoutes(app, consoleFiles, publicUrl))
+    guarded.register(plugin(mcpRoutes))
+    guarded.register(plugin(otlpRoutes))
+    const { demo } = context
+    if (demo !== undefined) guarded.register(async (app) => demoRoutes(app, demo, consoleFiles))
+    guarded.register(async (app) => signInRoutes(app, context, signInDesk))
+    guarded.register(async (app) => api(app, context, signInDesk), { prefix: '/api/v1' })
+    guarded.register(plugin(voteRoutes), { prefix: '/api/v1' })
+    guarded.register(plugin(sourceEventRoutes), { prefix: '/api/v1' })
   })
   return app
 }

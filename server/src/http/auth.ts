@@ -14,12 +14,12 @@ import { sessionTokenIn } from './sessions/cookie.ts'
 const bearer = /^bearer +(\S+)$/i
 
 /** The token of an Authorization header, or an empty string without a bearer token. */
-export function bearerToken(authorization = ''): string {
+function bearerToken(authorization = ''): string {
   return bearer.exec(authorization)?.[1] ?? ''
 }
 
 /** What the key grants, active or not. Null if it is no key for requests. */
-export async function findAccess({ keys }: Pick<Store, 'keys'>, secret: string): Promise<Access | null> {
+async function findAccess({ keys }: Pick<Store, 'keys'>, secret: string): Promise<Access | null> {
   const access = isWellFormedSecret(secret) ? await keys.findAccess(hashSecret(secret)) : null
   // A signing key signs tokens, and makes no requests.
   return access?.role === 'signing' ? null : access

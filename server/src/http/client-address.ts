@@ -1,9 +1,10 @@
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, isIPv6 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
 /** Finds the address of the client behind the operator's proxies. */
 export interface ClientAddresses {
-  of(request: FastifyRequest): string
+  /** Its network: the part of the address that one client keeps. */
+  networkOf(request: FastifyRequest): string
   /** Whether the request says that it came through a proxy, but not through one that is trusted. */
   isForwardedByUnknown(request: FastifyRequest): boolean
 }
@@ -26,9 +27,9 @@ export function createClientAddresses(trustedProxies: readonly string[]): Client
   const forwardedFor = ({ headers }: FastifyRequest) => [headers['x-forwarded-for'] ?? []].flat().join(',')
 
   return {
-    of(request) {
+    networkOf(request) {
       let address = peerOf(request)
-      if (trustedProxies.length === 0) return address
+      if (trustedProxies.length === 0) return networkOf(address)
       // Not split: the client decides how many parts there are.
       let hops = forwardedFor(request)
       while (isTrusted(address)) {
@@ -38,7 +39,7 @@ export function createClientAddresses(trustedProxies: readonly string[]): Client
         address = before
         hops = hops.slice(0, Math.max(comma, 0))
       }
-      return address
+      return networkOf(address)
     },
     isForwardedByUnknown: (request) => forwardedFor(request) !== '' && !isTrusted(peerOf(request)),
   }
@@ -50,4 +51,17 @@ const addressWithPort = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/
 function withoutPort(hop: string): string {
   const [, ipv6, ipv4] = addressWithPort.exec(hop) ?? []
   return ipv6 ?? ipv4 ?? hop
+}
+
+const ipv4InIpv6 = /^::ffff:(?=\d+\.)/i
+const groupCount = 8
+const networkGroups = 4
+
+/** The part of an address that one client keeps: all of an IPv4 address, the first 64 bits of an IPv6 address. */
+export function networkOf(address = 'unknown'): string {
+  const plain = address.replace(ipv4InIpv6, '')
+  if (!isIPv6(plain)) return plain
+  const [before = [], after = []] = plain.split('::').map((part) => part.split(':').filter((group) => group !== ''))
+  const zeros = Array<string>(groupCount - before.length - after.length).fill('0')
+  return `${[...before, ...zeros, ...after].slice(0, networkGroups).join(':')}::/64`
 }

@@ -5,10 +5,9 @@ import { LimitError } from '../domain/limit-error.ts'
 import { AmbiguousPromptError } from '../domain/prompt-reference.ts'
 import { ProposalError } from '../domain/proposals/proposal.ts'
 import { InboxFullError } from '../domain/repositories/delivery.ts'
-import type { Clock } from '../domain/time.ts'
+import { type Clock, type Instant, isoTime } from '../domain/time.ts'
 import { TrialRunsError } from '../domain/trials/trial.ts'
 import { type Answer, json } from './answer.ts'
-import { secondsUntilReset, toLimitBody } from './limit-reset.ts'
 
 export const statusOf: Record<ErrorCode, number> = {
   unauthorized: 401,
@@ -45,7 +44,7 @@ const shareEndings = {
 }
 
 /** Why a session or a share link ended. Only a request with its secret, which no one can guess, is told. */
-export class EndedError extends DomainError {
+class EndedError extends DomainError {
   readonly reason: string
 
   constructor(reason: string, message: string) {
@@ -87,7 +86,9 @@ export function errorBody(error: DomainError): string {
 }
 
 function detailsOf(error: DomainError): object | undefined {
-  if (error instanceof LimitError) return toLimitBody(error)
+  if (error instanceof LimitError) {
+    return { limit: error.limit, used: error.used, resets_at: isoTime(error.resetsAt) }
+  }
   if (error instanceof EndedError) return { reason: error.reason }
   if (error instanceof ProposalError) {
     return { problem: error.problem, commands: error.commands, ...(error.trialId && { trial_id: error.trialId }) }
@@ -120,6 +121,11 @@ export function errorAnswers(log: Logger, clock: Clock): (thrown: unknown, reque
     if (error instanceof LimitError) headers['retry-after'] = secondsUntilReset(error.resetsAt, clock())
     return { status: statusOf[error.code], headers: Object.assign(headers, json), body: errorBody(error) }
   }
+}
+
+/** For `Retry-After` and `RateLimit-Reset`. */
+export function secondsUntilReset(resetsAt: Instant, now: Instant): number {
+  return Math.max(1, Math.ceil((resetsAt - now) / 1_000))
 }
 
 const frameworkMessages: Record<string, string> = {

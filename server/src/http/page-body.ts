@@ -1,10 +1,28 @@
-import { type PageRequest, pageRequest, pagination } from '../domain/page.ts'
+import type { FastifyReply } from 'fastify'
+import { type PageRequest, pageOffset, pageRequest, pagination } from '../domain/page.ts'
 import { lastValue, type Query } from './parameters.ts'
 
 /** The page that the query asks for. */
 export function requestedPage(query: unknown): PageRequest {
   const { page, limit } = query as Query
   return pageRequest(lastValue(page), lastValue(limit))
+}
+
+/** The part of a whole list that is on the page. */
+export function cutPage<Item>(all: readonly Item[], request: PageRequest): Item[] {
+  const offset = pageOffset(request)
+  return all.slice(offset, offset + request.limit)
+}
+
+/** Responds with a page. `more` is added beside the data and the pagination. */
+export function sendPage(
+  reply: FastifyReply,
+  data: unknown[],
+  request: PageRequest,
+  totalCount: number,
+  more?: object,
+): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(renderPage(data, request, totalCount, more))
 }
 
 /** `more` is added beside the data and the pagination. */

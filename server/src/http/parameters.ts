@@ -1,5 +1,6 @@
+import { defaultOverlapHours, type OverlapBody } from '../../../contract/schema.ts'
 import { invalid } from '../domain/errors.ts'
-import { type Instant, parseTime } from '../domain/time.ts'
+import { hour, type Instant, parseTime } from '../domain/time.ts'
 import { notFound } from './errors.ts'
 
 export type Query = Record<string, string | string[] | undefined>
@@ -10,13 +11,15 @@ export function lastValue(values: string | string[] | undefined): string | undef
 }
 
 /** A numeric id from the path. Anything else is a 404, like an unknown id. */
-export function idParameter(text: string): number {
+export function idParameter(params: unknown, name: string): number {
+  const { [name]: text = '' } = params as Record<string, string>
   if (!/^[1-9]\d{0,14}$/.test(text)) throw notFound()
   return Number(text)
 }
 
 /** A public ID from the path, such as `alr_…`. Anything else is a 404, like an unknown ID. */
-export function publicIdParameter(prefix: 'alr' | 'msg' | 'trl' | 'src', text: string): string {
+export function publicIdParameter(params: unknown, name: string, prefix: 'alr' | 'msg' | 'trl' | 'src'): string {
+  const { [name]: text = '' } = params as Record<string, string>
   if (!/^[a-z]{3}_[0-9A-Za-z]{24}$/.test(text) || !text.startsWith(prefix)) throw notFound()
   return text
 }
@@ -46,6 +49,12 @@ export function enumParameter<const Value extends string>(
   const value = values.find((value) => value === text)
   if (value === undefined) throw invalid(`${name} must be one of ${values.join(', ')}`)
   return value
+}
+
+/** For how long the body of a rotation, which may be left out, keeps the old secret valid. */
+export function overlapMs(body: unknown): number {
+  const { overlap_hours: hours = defaultOverlapHours } = (body ?? {}) as OverlapBody
+  return hours * hour
 }
 
 /** Rejects a range that is empty or ends before it starts. */

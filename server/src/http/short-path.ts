@@ -5,7 +5,8 @@ import { newSignalSchema, operations as signalOperations } from '../../../contra
 import { type Access, isActive } from '../domain/access/api-key.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import { type RecordedSignal, type RecordSignal, recordedSignal, signalToRecord } from '../domain/signals/signal.ts'
-import type { LoadShedder, Visit } from './admission/load-shedder.ts'
+import type { Visit } from './admission/decision.ts'
+import type { LoadShedder } from './admission/load-shedder.ts'
 import type { Answer } from './answer.ts'
 import type { Context } from './context.ts'
 import { unchangedAnswer } from './delivery/documents.ts'
@@ -33,7 +34,7 @@ export interface ShortPath {
   rememberDocument(request: IncomingMessage, access: Access, etag: string, generation: number): void
 }
 
-export interface ShortPathOptions {
+interface ShortPathOptions {
   loadShedder: LoadShedder
   requestId: (request: IncomingMessage) => string
   /** Counts and logs a response, with when the request arrived. */

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { Access } from '../domain/access/api-key.ts'
 import { matchesPromptGlob, type PromptStore } from '../domain/prompt.ts'
 
@@ -8,4 +9,12 @@ export async function visiblePrompts(
 ): Promise<number[] | null> {
   if (glob === null) return null
   return (await prompts.list(organisationId)).filter((prompt) => matchesPromptGlob(glob, prompt)).map(({ id }) => id)
+}
+
+/** The IDs of the prompts that a list is about: the one in the path, or those that the key may read. */
+export async function listedPrompts(
+  prompts: Pick<PromptStore, 'list'>,
+  { prompt, access }: FastifyRequest,
+): Promise<number[] | null> {
+  return prompt === undefined ? visiblePrompts(prompts, access) : [prompt.id]
 }

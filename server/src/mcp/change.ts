@@ -4,6 +4,8 @@ import type { Impact, RatedTally } from '../domain/impact/impact.ts'
 import { versionsOf } from '../domain/impact/live/versions.ts'
 import { matchesPromptGlob, type Prompt } from '../domain/prompt.ts'
 import type { Regression } from '../domain/regressions/regression.ts'
+import { explainShift } from '../domain/shifts/explain-shift.ts'
+import type { ListedShift } from '../domain/shifts/shift.ts'
 import type { Store } from '../domain/store.ts'
 import { isoTime, timeOrNull } from '../domain/time.ts'
 import { promptArgument } from './prompt.ts'
@@ -119,4 +121,21 @@ export function toVotesBody({ positive, negative, rate }: RatedTally) {
 /** A tenth of a percent. Models read more digits as if they meant something. */
 export function rounded(rate: number): number {
   return Math.round(rate * 1e3) / 1e3
+}
+
+export function toShiftBody(shift: ListedShift) {
+  const { at, rateBefore, rateAfter, entryId, sharedWith, candidates, candidateChanges } = shift
+  const isExplained = entryId !== null && candidates === null
+  return {
+    at: isoTime(at),
+    rate_before: rounded(rateBefore),
+    rate_after: rounded(rateAfter),
+    // As in the API, a cause that other prompts share comes first.
+    cause: sharedWith !== null ? `${sharedWith} other prompts moved too` : isExplained ? 'change' : 'unknown',
+    ...(sharedWith === null && isExplained && { change: entryId }),
+    ...(candidateChanges.length > 0 && {
+      candidates: candidateChanges.map(({ change, share }) => ({ change: change.id, share_of_votes: rounded(share) })),
+    }),
+    explanation: explainShift(shift),
+  }
 }

@@ -2,9 +2,8 @@ import { DomainError } from '../domain/errors.ts'
 import { overviewStart } from '../domain/impact/overview.ts'
 import type { Prompt } from '../domain/prompt.ts'
 import { findPrompt, lookupName } from '../domain/prompt-reference.ts'
-import { ChoiceError } from './choice-error.ts'
 import { quoted } from './quoting.ts'
-import type { ToolContext } from './tool.ts'
+import { ChoiceError, type ToolContext } from './tool.ts'
 
 export const promptSchema = {
   type: 'string',

@@ -36,7 +36,7 @@ export function quotedTitle(message: string | null): string | null {
   return quoted(mergeLine.test(first) ? (second ?? first) : first, 200)
 }
 
-export interface TextPage {
+interface TextPage {
   part: string
   /** Where the next part starts; null for the last one. */
   next: number | null

@@ -1,5 +1,5 @@
 import type { Access, Role } from '../domain/access/api-key.ts'
-import { invalid } from '../domain/errors.ts'
+import { DomainError, invalid } from '../domain/errors.ts'
 import type { EntryDetails } from '../domain/history/entry.ts'
 import type { LearnedDrift } from '../domain/impact/model/learned-drift.ts'
 import type { Prompt } from '../domain/prompt.ts'
@@ -20,13 +20,13 @@ export interface ToolContext {
 }
 
 /** Reads texts from git, within the limits of the process. */
-export interface Texts {
+interface Texts {
   contents(organisationId: number, entry: EntryDetails): Promise<Contents>
   earliestText(prompt: Prompt, at: Instant): Promise<EarliestText | null>
 }
 
 /** What an agent sees of a tool. */
-export interface ToolDefinition {
+interface ToolDefinition {
   name: string
   description: string
   inputSchema: { type: 'object'; properties: Properties; required?: readonly string[] }
@@ -126,4 +126,14 @@ export function timeRange(args: { since?: string; until?: string }): { since: In
   const [since, until] = [timeArgument('since', args.since), timeArgument('until', args.until)]
   if (since !== null && until !== null && until <= since) throw invalid('until must be later than since')
   return { since, until }
+}
+
+/** An argument that has to be one of `choices`. They are apart from the message, because other people named them. */
+export class ChoiceError extends DomainError {
+  readonly choices: Record<string, object[]>
+
+  constructor(message: string, choices: Record<string, object[]>) {
+    super('validation_error', message)
+    this.choices = choices
+  }
 }

@@ -11,20 +11,12 @@ import type { Store } from '../domain/store.ts'
 import { type Clock, hour, minute } from '../domain/time.ts'
 import { type Loop, startLoop } from './loop.ts'
 
-export interface BriefingsContext {
+interface BriefingsContext {
   store: Store
   clock: Clock
   log: Logger
   repositories: Pick<RepositoryService, 'candidate' | 'texts' | 'blame'>
   reportOnPull: ReportOnPull
-}
-
-/** Briefs the reviewers of pull requests. */
-export interface Briefings {
-  /** Starts with those that are due and have room. Waits for no forge. */
-  start(): Promise<void>
-  /** Resolves when none is in progress. */
-  idle(): Promise<void>
 }
 
 const roundEveryMs = 5_000
@@ -57,7 +49,8 @@ export function startBriefings(context: BriefingsContext): Pick<Loop, 'stop'> {
   }
 }
 
-export function createBriefings({ store, clock, log, repositories, reportOnPull }: BriefingsContext): Briefings {
+/** Briefs the reviewers of pull requests. */
+export function createBriefings({ store, clock, log, repositories, reportOnPull }: BriefingsContext) {
   // By organisation, each with one at a time.
   const inFlight = new Map<number, Promise<void>>()
   const limit = createMinuteLimit(maxPerHour, 'too many briefings', 1_000, clock, hour)
@@ -100,7 +93,8 @@ export function createBriefings({ store, clock, log, repositories, reportOnPull 
   }
 
   return {
-    async start() {
+    /** Starts with those that are due and have room. Waits for no forge. */
+    async start(): Promise<void> {
       await store.refresh()
       for (const due of await store.briefings.due(clock(), maxDue)) {
         const { organisationId } = due
@@ -119,7 +113,8 @@ export function createBriefings({ store, clock, log, repositories, reportOnPull 
       }
     },
 
-    async idle() {
+    /** Resolves when none is in progress. */
+    async idle(): Promise<void> {
       while (inFlight.size > 0) await Promise.all(inFlight.values())
     },
   }

@@ -5,7 +5,7 @@ import type { Plan } from '../domain/access/plan.ts'
 import { type HistoryEntry, newHistoryEntry } from '../domain/history/entry.ts'
 import { newPrompt } from '../domain/prompt.ts'
 import type { Store } from '../domain/store.ts'
-import type { Instant } from '../domain/time.ts'
+import { type Instant, minute } from '../domain/time.ts'
 
 export interface FirstRun {
   organisationId: number
@@ -14,7 +14,6 @@ export interface FirstRun {
   promptId: string
 }
 
-const minuteMs = 60_000
 const plan = 'free'
 // No file in a git repository can have this path, because of the slash at the start.
 const sampleName = '/sample/welcome.md'
@@ -49,7 +48,7 @@ function sampleHistory(now: Instant): Omit<HistoryEntry, 'id'>[] {
       commitSha: sha('a1'),
       ...none,
       branchName: 'main',
-      createdAt: now - 50 * minuteMs,
+      createdAt: now - 50 * minute,
     },
     {
       action: 'pr_opened',
@@ -57,7 +56,7 @@ function sampleHistory(now: Instant): Omit<HistoryEntry, 'id'>[] {
       commitSha: sha('b2'),
       ...first,
       branchName: 'warmer-tone',
-      createdAt: now - 40 * minuteMs,
+      createdAt: now - 40 * minute,
     },
     {
       action: 'pr_merged',
@@ -65,7 +64,7 @@ function sampleHistory(now: Instant): Omit<HistoryEntry, 'id'>[] {
       commitSha: sha('c3'),
       ...first,
       branchName: 'main',
-      createdAt: now - 30 * minuteMs,
+      createdAt: now - 30 * minute,
     },
     {
       action: 'pr_opened',
@@ -73,7 +72,7 @@ function sampleHistory(now: Instant): Omit<HistoryEntry, 'id'>[] {
       commitSha: sha('d4'),
       ...second,
       branchName: 'shorter',
-      createdAt: now - 20 * minuteMs,
+      createdAt: now - 20 * minute,
     },
     {
       action: 'pr_closed',
@@ -81,7 +80,7 @@ function sampleHistory(now: Instant): Omit<HistoryEntry, 'id'>[] {
       commitSha: sha('d4'),
       ...second,
       branchName: 'shorter',
-      createdAt: now - 10 * minuteMs,
+      createdAt: now - 10 * minute,
     },
   ]
 }

@@ -1,4 +1,3 @@
-import type { Config } from '../config.ts'
 import type { Attempt } from '../domain/alerts/channel.ts'
 import {
   isReportedOnPull,
@@ -7,20 +6,12 @@ import {
   type ReportIssue,
   type ReportOnPull,
 } from '../domain/alerts/pull-comment.ts'
-import type { Vault } from '../domain/repositories/vault.ts'
 import type { Store } from '../domain/store.ts'
-
-interface Dependencies {
-  store: Store
-  vault: Vault
-  publicUrl: () => string
-  log: { warn(details: object, message: string): void }
-}
 
 /** Opens and closes issues beside the reports on pull requests, where the repository asks for that. */
 export function withIssues(
   report: ReportOnPull,
-  { store, reportIssue }: Pick<Dependencies, 'store'> & { reportIssue: ReportIssue },
+  { store, reportIssue }: { store: Store; reportIssue: ReportIssue },
 ): ReportOnPull {
   return async (message) => {
     if (!('dedupKey' in message) || message.repositoryId === null) return report(message)
@@ -46,22 +37,4 @@ function together(...attempts: [Attempt, Attempt]): Attempt {
   // Without a status, what waits for another attempt counts as told.
   if (waiting !== undefined) return { ...waiting, status: failed.length === 1 ? null : waiting.status, error }
   return { ...(first.outcome === 'sent' ? first : second), error }
-}
-
-/** Opens issues with the configured settings. */
-export function openReportIssue(
-  { allowHttpRepositories, allowPrivateRepositoryAddresses }: Config,
-  dependencies: Dependencies,
-): ReportIssue {
-  const addresses = { allowPrivateAddresses: allowPrivateRepositoryAddresses, allowHttp: allowHttpRepositories }
-  let report: ReportIssue | null = null
-  return async (repository, message) => {
-    // Imported with the first issue: most processes open none.
-    report ??= (await import('../alerts/issue.ts')).createReportIssue({
-      ...dependencies,
-      ...addresses,
-      clock: Date.now,
-    })
-    return report(repository, message)
-  }
 }

@@ -19,7 +19,7 @@ export interface Judge {
   stats(): JudgeStats
 }
 
-export interface JudgeStats {
+interface JudgeStats {
   judged: number
   failed: number
   /** Not judged, because too many were waiting. The daily sweep judges them. */

@@ -6,7 +6,7 @@ import { type Clock, hour, minute } from '../domain/time.ts'
 import { createReadPool } from '../http/history/read-pool.ts'
 import { type Loop, startLoop } from './loop.ts'
 
-export interface LiveTextsContext {
+interface LiveTextsContext {
   store: Store
   repositories: Pick<RepositoryService, 'texts' | 'fetchLiveTexts'>
   clock: Clock

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 
 /** A part of a loop's work. */
-export interface Task {
+interface Task {
   /** How often it runs at most. Without it, in every round. */
   everyMs?: number
   /** Returns `again` to run once more at once, before the loop rests. Long work asks whether the loop has been stopped. */

@@ -8,21 +8,11 @@ import { type Loop, startLoop } from './loop.ts'
 import { createSender, type Sender, type SenderContext, type SenderStats } from './sender.ts'
 import { createSignalSender, type SignalSenderContext } from './signal-sender.ts'
 
-export interface NotifierContext extends SenderContext {
+interface NotifierContext extends SenderContext {
   store: Store
   planLimits: PlanLimits
   clock: Clock
   log: Logger
-}
-
-/** Decides which alerts to notify about an event. */
-export interface Notifier {
-  /** Decides about notices that are due. False if others may be left. */
-  round(): Promise<boolean>
-  /** Finds events that no transaction announces. */
-  scan(): Promise<void>
-  /** Deletes notices and deliveries that ended 90 days ago. */
-  clean(): Promise<void>
 }
 
 const batchSize = 50
@@ -30,9 +20,11 @@ const retryAfterMs = 5 * minute
 const keptMs = 90 * day
 const deleteBatch = 1_000
 
-export function createNotifier({ store, planLimits, clock, log }: NotifierContext): Notifier {
+/** Decides which alerts to notify about an event. */
+export function createNotifier({ store, planLimits, clock, log }: NotifierContext) {
   return {
-    async round() {
+    /** Decides about notices that are due. False if others may be left. */
+    async round(): Promise<boolean> {
       const due = await store.notices.due(clock(), batchSize)
       for (const notice of due) {
         try {
@@ -46,9 +38,11 @@ export function createNotifier({ store, planLimits, clock, log }: NotifierContex
       return due.length < batchSize
     },
 
+    /** Finds events that no transaction announces. */
     scan: () => scan(store, planLimits, clock()),
 
-    async clean() {
+    /** Deletes notices and deliveries that ended 90 days ago. */
+    async clean(): Promise<void> {
       while ((await store.notices.deleteBefore(clock() - keptMs)) >= deleteBatch);
     },
   }

@@ -1,19 +1,8 @@
 import type { Logger } from 'pino'
-import type { Config } from '../config.ts'
 import type { Attempt } from '../domain/alerts/channel.ts'
 import { isReportedOnPull, proposesItself, type ReportOnPull } from '../domain/alerts/pull-comment.ts'
 import { ProposalError, type Propose } from '../domain/proposals/proposal.ts'
-import type { RepositoryService } from '../domain/repositories/repository-service.ts'
-import type { Vault } from '../domain/repositories/vault.ts'
 import type { Store } from '../domain/store.ts'
-
-interface Dependencies {
-  store: Store
-  vault: Vault
-  repositories: RepositoryService
-  publicUrl: () => string
-  log: Logger
-}
 
 const maxProposals = 5
 const asked = { mode: 'revert', files: 'prompt' } as const
@@ -25,7 +14,7 @@ const byItself = { by: undefined, name: null }
  */
 export function withProposals(
   report: ReportOnPull,
-  { store, propose, log }: Pick<Dependencies, 'store' | 'log'> & { propose: Propose },
+  { store, propose, log }: { store: Store; propose: Propose; log: Logger },
 ): ReportOnPull {
   return async (message) => {
     const id = 'trial' in message ? null : message.repositoryId
@@ -53,21 +42,3 @@ export function withProposals(
 }
 
 const done: Attempt = { outcome: 'sent', status: null, response: null, error: null }
-
-/** Proposes reverts with the configured settings. */
-export function openPropose(
-  { allowHttpRepositories, allowPrivateRepositoryAddresses }: Config,
-  dependencies: Dependencies,
-): Propose {
-  const addresses = { allowPrivateAddresses: allowPrivateRepositoryAddresses, allowHttp: allowHttpRepositories }
-  let propose: Propose | null = null
-  return async (...request) => {
-    // Imported with the first proposal: most processes make none.
-    propose ??= (await import('../proposals/propose.ts')).createPropose({
-      ...dependencies,
-      ...addresses,
-      clock: Date.now,
-    })
-    return propose(...request)
-  }
-}

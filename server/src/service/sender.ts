@@ -197,6 +197,6 @@ function goneReason({ status }: Attempt): string {
   return `The receiver responded with ${status ?? 'gone'}: it does not want messages any more. Enable the alert to try again.`
 }
 
-function failed(outcome: 'retry' | 'rejected', error: string): Attempt {
+export function failed(outcome: 'retry' | 'rejected', error: string): Attempt {
   return { outcome, status: null, response: null, error }
 }

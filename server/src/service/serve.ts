@@ -11,18 +11,11 @@ import { buildApp } from '../http/app.ts'
 import type { DemoApplication } from '../http/demo/routes.ts'
 import { createLastUsedTracker, type LastUsedTracker } from '../http/keys/last-used.ts'
 import { openStore } from '../store/open.ts'
-import {
-  openAlertService,
-  openHasWriteAccess,
-  openReportOnPull,
-  openSendEvents,
-  openSendMail,
-  openSendMessage,
-} from './alerts.ts'
+import { openAlertService, openForgeActions, openSending, openSendMail } from './alerts.ts'
 import { startBriefings } from './briefings.ts'
 import { type FirstRun, firstRun } from './first-run.ts'
 import { limitYoungGeneration, returnGarbage } from './heap.ts'
-import { openReportIssue, withIssues } from './issues.ts'
+import { withIssues } from './issues.ts'
 import { createJudge, type JudgeContext, startJudge, withJudge } from './judge.ts'
 import { addressOf, listen } from './listen.ts'
 import { startLiveTexts } from './live-texts.ts'
@@ -30,13 +23,13 @@ import { createLogger } from './log.ts'
 import { startLoop } from './loop.ts'
 import { type MetricsServer, startMetricsServer } from './metrics.ts'
 import { startNotifier } from './notifier.ts'
-import { openPropose, withProposals } from './proposals.ts'
-import { startRetention } from './retention.ts'
+import { withProposals } from './proposals.ts'
+import { startRetention, startTelemetryRetention } from './retention.ts'
 import { type Running, stopOnSignal, stopService } from './shutdown.ts'
 import { startSourcePoller } from './source-poller.ts'
 import { openSyncContext } from './sync-context.ts'
-import { startTelemetryRetention } from './telemetry.ts'
 import { startTrialJudge } from './trials.ts'
+import { type GitCalls, gitCalls } from './worker/messages.ts'
 import { createWorkerProcess, type WorkerProcess } from './worker/process.ts'
 
 const flushIntervalMs = 10_000
@@ -91,7 +84,7 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
   const voters = createVoters(store.organisations, vault)
   const alerting = { store, vault, publicUrl, log }
   const alerts = openAlertService(config, { ...alerting, wake: () => running.notifier?.wake() })
-  const propose = openPropose(config, { ...alerting, repositories })
+  const { propose, ...forges } = openForgeActions(config, { ...alerting, repositories })
   const app: FastifyInstance = buildApp({
     store: withJudge(store, judge),
     propose,
@@ -126,13 +119,7 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
   const running: Running = {
     app,
     syncWorker,
-    retention: null,
-    telemetry: null,
-    judge: null,
-    liveTexts: null,
-    trials: null,
-    briefings: null,
-    sourcePoller: null,
+    background: [],
     notifier: null,
     metricsServer: null,
     lastUsedFlusher: startFlushing(lastUsed, log),
@@ -154,32 +141,31 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
     throw error
   }
   const { signalRetentionDays: days } = config
-  if (days !== null) running.retention = startRetention(store.signals, days, Date.now, log)
-  running.telemetry = startTelemetryRetention(store.telemetry, config.telemetryDays, Date.now, log)
-  running.judge = startJudge(judge, judging)
-  running.liveTexts = startLiveTexts({ ...judging, repositories })
-  const reportOnPull = withIssues(withProposals(openReportOnPull(config, alerting), { store, propose, log }), {
-    store,
-    reportIssue: openReportIssue(config, alerting),
-  })
-  const hasWriteAccess = openHasWriteAccess(config, alerting)
-  running.trials = startTrialJudge({ ...judging, repositories, reportOnPull, hasWriteAccess })
-  running.briefings = startBriefings({ ...judging, repositories, reportOnPull })
+  const { reportIssue, hasWriteAccess } = forges
+  const reportOnPull = withIssues(withProposals(forges.reportOnPull, { store, propose, log }), { store, reportIssue })
+  const { background } = running
+  if (days !== null) background.push(startRetention(store.signals, days, Date.now, log))
+  background.push(
+    startTelemetryRetention(store.telemetry, config.telemetryDays, Date.now, log),
+    startJudge(judge, judging),
+    startLiveTexts({ ...judging, repositories }),
+    startTrialJudge({ ...judging, repositories, reportOnPull, hasWriteAccess }),
+    startBriefings({ ...judging, repositories, reportOnPull }),
+    startSourcePoller({
+      ...judging,
+      vault,
+      voters,
+      planLimits: config.planLimits,
+      // As for the targets of alerts, which admins choose too.
+      network: { allowPrivate: config.allowPrivateAlertTargets, allowHttp: config.allowPrivateAlertTargets },
+    }),
+  )
   running.notifier = startNotifier({
     ...alerting,
-    send: openSendMessage(config, alerting),
-    sendEvents: openSendEvents(config, alerting),
+    ...openSending(config, alerting),
     reportOnPull,
     planLimits: config.planLimits,
     clock: Date.now,
-  })
-  running.sourcePoller = startSourcePoller({
-    ...judging,
-    vault,
-    voters,
-    planLimits: config.planLimits,
-    // As for the targets of alerts, which admins choose too.
-    network: { allowPrivate: config.allowPrivateAlertTargets, allowHttp: config.allowPrivateAlertTargets },
   })
   stopOnSignal(running, log)
   return { address: ownAddress(), metricsAddress: metricsServer?.address ?? null, firstRun: first }
@@ -187,18 +173,11 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
 
 /** Everything that runs git happens in the worker process. */
 function withWorkerProcess(repositories: RepositoryService, worker: WorkerProcess): RepositoryService {
+  const inWorker = gitCalls.map((name) => [name, (...request: never) => worker.call(name, ...request)])
   return {
     ...repositories,
-    connect: (connection, by, options) => worker.call('connect', connection, by, options),
-    update: (repository, update, by) => worker.call('update', repository, update, by),
+    ...(Object.fromEntries(inWorker) as GitCalls),
     // An entry without a repository has no texts in git, so it must not start the process.
-    earliestText: (prompt, at) => worker.call('earliestText', prompt, at),
-    searchTexts: (...request) => worker.call('searchTexts', ...request),
-    texts: (...request) => worker.call('texts', ...request),
-    fetchLiveTexts: (...request) => worker.call('fetchLiveTexts', ...request),
-    candidate: (...request) => worker.call('candidate', ...request),
-    pushUndo: (request) => worker.call('pushUndo', request),
-    undoCommands: (request) => worker.call('undoCommands', request),
     blame: (entry) => (entry.repositoryId === null ? repositories.blame(entry) : worker.call('blame', entry)),
     contents: (entry) => (entry.repositoryId === null ? repositories.contents(entry) : worker.call('contents', entry)),
   }

@@ -16,13 +16,8 @@ interface Stoppable {
 export interface Running {
   app: FastifyInstance
   syncWorker: Stoppable & { end(): Promise<void> }
-  retention: Stoppable | null
-  telemetry: Stoppable | null
-  judge: Stoppable | null
-  liveTexts: Stoppable | null
-  trials: Stoppable | null
-  briefings: Stoppable | null
-  sourcePoller: Stoppable | null
+  /** What else works in the background, beside the notifier. */
+  background: Stoppable[]
   notifier: RunningNotifier | null
   metricsServer: Stoppable | null
   lastUsedFlusher: Stoppable
@@ -60,24 +55,8 @@ export function stopOnSignal(running: Running, log: Logger): void {
  * flushed, and the database, which all of these use, closes last.
  */
 export async function stopService(running: Running): Promise<void> {
-  const {
-    app,
-    syncWorker,
-    retention,
-    telemetry,
-    judge,
-    liveTexts,
-    trials,
-    briefings,
-    sourcePoller,
-    notifier,
-    metricsServer,
-    lastUsedFlusher,
-    repositories,
-    store,
-  } = running
-  const background = [syncWorker, retention, telemetry, judge, liveTexts, trials, briefings, sourcePoller, notifier]
-  const backgroundStopped = Promise.all(background.map((part) => part?.stop()))
+  const { app, syncWorker, background, notifier, metricsServer, lastUsedFlusher, repositories, store } = running
+  const backgroundStopped = Promise.all([syncWorker, ...background, notifier].map((part) => part?.stop()))
   setTimeout(() => app.server.closeAllConnections(), cutConnectionsAfterMs).unref()
   await app.close()
   await Promise.all([backgroundStopped, metricsServer?.stop()])

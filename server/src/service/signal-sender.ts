@@ -1,7 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { retry } from '../alerts/attempt.ts'
-import { signalEventText } from '../alerts/signal-event.ts'
 import type { Alert } from '../domain/alerts/alert.ts'
 import type { Attempt, SendEvents } from '../domain/alerts/channel.ts'
 import { generateDeliveryId, resultOf } from '../domain/alerts/delivery.ts'
@@ -9,9 +7,10 @@ import { type ClaimedWebhook, maxWaitingSignals, type SignalEvent } from '../dom
 import { matchesPromptGlob } from '../domain/prompt.ts'
 import { generateLeaseOwner } from '../domain/repositories/lease.ts'
 import type { Vault } from '../domain/repositories/vault.ts'
+import { signalText } from '../domain/signals/signal-text.ts'
 import type { Store } from '../domain/store.ts'
-import { type Clock, minute } from '../domain/time.ts'
-import { targetOf, undecryptable } from './sender.ts'
+import { type Clock, isoTime, minute } from '../domain/time.ts'
+import { failed, targetOf, undecryptable } from './sender.ts'
 
 export interface SignalSenderContext {
   store: Pick<Store, 'alerts' | 'signalEvents'>
@@ -22,19 +21,6 @@ export interface SignalSenderContext {
   log: Logger
   /** Called when a request has ended. */
   onIdle?: () => void
-}
-
-/** Sends signals to the webhooks that get them, at least once. */
-export interface SignalSender {
-  /** Starts a request to each webhook that is due, as far as there is room. Resolves without waiting for the responses. */
-  round(): Promise<void>
-  /** Disables webhooks that have fallen too far behind. */
-  checkBacklogs(): Promise<void>
-  /** Resolves when nothing is being sent. */
-  idle(): Promise<void>
-  /** Waits for the requests in flight, but not for longer than a shutdown may take. */
-  stop(): Promise<void>
-  inFlight(): number
 }
 
 const maxInFlight = 4
@@ -50,7 +36,8 @@ const maxBytes = 1_000_000
 // A signal may have 16 KB of metadata.
 const eventsOfRead = 50
 
-export function createSignalSender(context: SignalSenderContext): SignalSender {
+/** Sends signals to the webhooks that get them, at least once. */
+export function createSignalSender(context: SignalSenderContext) {
   const { store, clock, log } = context
   const inFlight = new Set<Promise<void>>()
   let lastOrganisation = 0
@@ -83,12 +70,14 @@ export function createSignalSender(context: SignalSenderContext): SignalSender {
     inFlight.add(sending)
   }
 
+  /** Resolves when nothing is being sent. */
   async function idle(): Promise<void> {
     while (inFlight.size > 0) await Promise.all(inFlight)
   }
 
   return {
-    async round() {
+    /** Starts a request to each webhook that is due, as far as there is room. Resolves without waiting for the responses. */
+    async round(): Promise<void> {
       if (inFlight.size >= maxInFlight) return
       for (const webhook of await store.signalEvents.due(clock(), lastOrganisation, webhooksOfRound)) {
         if (inFlight.size >= maxInFlight) return
@@ -100,7 +89,8 @@ export function createSignalSender(context: SignalSenderContext): SignalSender {
       }
     },
 
-    async checkBacklogs() {
+    /** Disables webhooks that have fallen too far behind. */
+    async checkBacklogs(): Promise<void> {
       const most = maxWaitingSignals
       for (const webhook of await store.signalEvents.webhooks()) {
         if ((await store.signalEvents.countWaiting(webhook.organisationId, most + 1)) <= most) continue
@@ -111,7 +101,8 @@ export function createSignalSender(context: SignalSenderContext): SignalSender {
 
     idle,
 
-    async stop() {
+    /** Waits for the requests in flight, but not for longer than a shutdown may take. */
+    async stop(): Promise<void> {
       // What has not been acknowledged by then is sent again after the lease.
       await Promise.race([idle(), pause(stopTimeoutMs, undefined, { ref: false })])
     },
@@ -145,6 +136,27 @@ async function nextBatch(
   return result(true)
 }
 
+/** The event as a CloudEvent, with the signal as the API returns it. Null if retention has removed the signal meanwhile. */
+export function signalEventText(
+  { id, kind, at, signalId, prompt, signal }: SignalEvent,
+  publicUrl: string,
+): string | null {
+  if (signal === null && (kind === 'recorded' || kind === 'replaced')) return null
+  const attributes = {
+    specversion: '1.0',
+    id,
+    source: publicUrl,
+    type: `dev.promptledger.signal.${kind}`,
+    time: isoTime(at),
+    subject: prompt.publicId,
+    datacontenttype: 'application/json',
+  }
+  const data = { prompt: { id: prompt.publicId, name: prompt.name } }
+  // Joined by hand, because metadata is JSON text that must arrive exactly as it was sent.
+  const text = signal === null ? `{"id":${signalId}}` : signalText(signal)
+  return `${JSON.stringify(attributes).slice(0, -1)},"data":${JSON.stringify(data).slice(0, -1)},"signal":${text}}}`
+}
+
 /** Never rejects. */
 async function send(
   { sendEvents, vault, clock }: SignalSenderContext,
@@ -152,7 +164,7 @@ async function send(
   body: string,
 ): Promise<Attempt> {
   const target = targetOf(vault, webhook, clock())
-  if (target === null) return retry(null, undecryptable)
+  if (target === null) return failed('retry', undecryptable)
   // An ID of its own for each request: one that is repeated may contain more, and receivers know the events by theirs.
   return sendEvents(target, generateDeliveryId(), body)
 }

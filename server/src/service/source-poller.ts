@@ -8,7 +8,7 @@ import type { Store } from '../domain/store.ts'
 import { type Instant, minute } from '../domain/time.ts'
 import { type Loop, startLoop } from './loop.ts'
 
-export interface PollerContext extends Omit<PollContext, 'store' | 'isStopped' | 'seen'> {
+interface PollerContext extends Omit<PollContext, 'store' | 'isStopped' | 'seen'> {
   store: Pick<Store, 'signals' | 'prompts' | 'history' | 'sources' | 'refresh'>
   log: Logger
 }

@@ -1,15 +1,21 @@
+import type { Logger } from 'pino'
 import type { LabelMessage } from '../domain/alerts/message.ts'
-import { type Instant, minute } from '../domain/time.ts'
+import type { ReportOnPull } from '../domain/alerts/pull-comment.ts'
+import type { RepositoryService } from '../domain/repositories/repository-service.ts'
+import type { Store } from '../domain/store.ts'
+import { type Clock, type Instant, minute } from '../domain/time.ts'
 import { applyLabel } from '../domain/trials/apply-label.ts'
-import type { PendingLabel } from '../domain/trials/label.ts'
-import type { TrialsContext } from './trials-context.ts'
+import type { HasWriteAccess, PendingLabel } from '../domain/trials/label.ts'
 
-/** Acts upon labels of pull requests. */
-export interface TrialLabels {
-  /** Starts with those that are due and have room. Waits for no forge. */
-  start(): Promise<void>
-  /** Resolves when none is in progress. */
-  idle(): Promise<void>
+/** The dependencies of judging trials. */
+export interface TrialsContext {
+  store: Store
+  clock: Clock
+  log: Logger
+  /** Shows the figures on pull requests. The notifier, which retries, says what happens to a trial. */
+  reportOnPull: ReportOnPull
+  repositories: Pick<RepositoryService, 'candidate' | 'texts'>
+  hasWriteAccess: HasWriteAccess
 }
 
 // The forge of one organisation, which may hang, leaves room for others.
@@ -18,7 +24,8 @@ const maxDue = 100
 const maxAttempts = 5
 const retryAfterMs = minute
 
-export function createTrialLabels(context: TrialsContext): TrialLabels {
+/** Acts upon labels of pull requests. */
+export function createTrialLabels(context: TrialsContext) {
   const { store, clock, log, repositories, hasWriteAccess, reportOnPull } = context
   // By organisation, each with one at a time.
   const inFlight = new Map<number, Promise<void>>()
@@ -47,7 +54,8 @@ export function createTrialLabels(context: TrialsContext): TrialLabels {
   }
 
   return {
-    async start() {
+    /** Starts with those that are due and have room. Waits for no forge. */
+    async start(): Promise<void> {
       for (const label of await store.trials.dueLabels(clock(), maxDue)) {
         const { organisationId } = label
         if (inFlight.size >= maxInFlight) return
@@ -63,7 +71,8 @@ export function createTrialLabels(context: TrialsContext): TrialLabels {
       }
     },
 
-    async idle() {
+    /** Resolves when none is in progress. */
+    async idle(): Promise<void> {
       while (inFlight.size > 0) await Promise.all(inFlight.values())
     },
   }

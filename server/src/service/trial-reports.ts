@@ -2,21 +2,14 @@ import { composeTrialMessage } from '../domain/alerts/compose.ts'
 import { isReportedOnPull } from '../domain/alerts/pull-comment.ts'
 import { hour, type Instant } from '../domain/time.ts'
 import type { Trial } from '../domain/trials/trial.ts'
-import type { TrialsContext } from './trials-context.ts'
-
-/** Shows new figures of trials on their pull requests, at most once an hour. */
-export interface TrialReports {
-  /** Starts the reports that are due and have room. Waits for no forge. */
-  start(trials: readonly Trial[]): Promise<void>
-  /** Resolves when nothing is being sent. */
-  idle(): Promise<void>
-}
+import type { TrialsContext } from './trial-labels.ts'
 
 const reportEveryMs = hour
 // An attempt takes up to 45 s. The forge of one organisation, which may hang, leaves room for others.
 const maxInFlight = 4
 
-export function createTrialReports({ store, clock, log, reportOnPull }: TrialsContext): TrialReports {
+/** Shows new figures of trials on their pull requests, at most once an hour. */
+export function createTrialReports({ store, clock, log, reportOnPull }: TrialsContext) {
   const reported = new Map<string, { at: Instant; figures: string }>()
   // By organisation, each with one at a time.
   const inFlight = new Map<number, Promise<void>>()
@@ -42,7 +35,8 @@ export function createTrialReports({ store, clock, log, reportOnPull }: TrialsCo
   }
 
   return {
-    async start(trials) {
+    /** Starts the reports that are due and have room. Waits for no forge. */
+    async start(trials: readonly Trial[]): Promise<void> {
       const ids = new Set(trials.map(({ id }) => id))
       for (const id of reported.keys()) if (!ids.has(id)) reported.delete(id)
       const due = Map.groupBy(trials.filter(isDue), ({ organisationId }) => organisationId)
@@ -63,7 +57,8 @@ export function createTrialReports({ store, clock, log, reportOnPull }: TrialsCo
       }
     },
 
-    async idle() {
+    /** Resolves when nothing is being sent. */
+    async idle(): Promise<void> {
       while (inFlight.size > 0) await Promise.all(inFlight.values())
     },
   }

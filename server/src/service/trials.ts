@@ -2,18 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { generateLeaseOwner } from '../domain/repositories/lease.ts'
 import { judgeTrial, readSituation } from '../domain/trials/judge-trial.ts'
 import { type Loop, startLoop } from './loop.ts'
-import { createTrialLabels } from './trial-labels.ts'
+import { createTrialLabels, type TrialsContext } from './trial-labels.ts'
 import { createTrialReports } from './trial-reports.ts'
-import type { TrialsContext } from './trials-context.ts'
-
-/** Looks at all trials, if no other process does. */
-export interface TrialRounds {
-  round(): Promise<void>
-  /** Resolves when no report is being sent. */
-  idle(): Promise<void>
-  /** Lets another process take over. */
-  release(): Promise<void>
-}
 
 // One that is worse has to stop within 30 seconds, and applications ask every 15.
 const roundEveryMs = 5_000
@@ -45,7 +35,8 @@ export function startTrialJudge(context: TrialsContext): Pick<Loop, 'stop'> {
   }
 }
 
-export function createTrialRounds(context: TrialsContext): TrialRounds {
+/** Looks at all trials, if no other process does. */
+export function createTrialRounds(context: TrialsContext) {
   const { store, clock, log } = context
   const owner = generateLeaseOwner()
   const reports = createTrialReports(context)
@@ -53,7 +44,7 @@ export function createTrialRounds(context: TrialsContext): TrialRounds {
   const claim = () => store.trials.claimJudging(owner, clock(), clock() + leaseMs)
 
   return {
-    async round() {
+    async round(): Promise<void> {
       await store.refresh()
       const active = await store.trials.active(null)
       const due = await store.trials.dueLabels(clock(), 1)
@@ -76,7 +67,9 @@ export function createTrialRounds(context: TrialsContext): TrialRounds {
       await labels.start()
     },
 
+    /** Resolves when no report is being sent. */
     idle: async () => void (await Promise.all([reports.idle(), labels.idle()])),
+    /** Lets another process take over. */
     release: () => store.trials.releaseJudging(owner),
   }
 }

@@ -6,12 +6,12 @@ import { messages, messagesWith, openedMessage, toldPrompt } from '../../../test
 import { exampleOf, schemaFinder } from '../../../testing/operations.ts'
 import { startReceiver } from '../../../testing/receiver.ts'
 import { createSendMessage } from '../../src/alerts/send.ts'
-import { signalEventText } from '../../src/alerts/signal-event.ts'
 import { webhookBody } from '../../src/alerts/webhook-body.ts'
 import { generateWebhookSecret } from '../../src/alerts/webhook-secret.ts'
 import { alertEvents } from '../../src/domain/alerts/event.ts'
 import type { Message } from '../../src/domain/alerts/message.ts'
 import type { Document } from '../../src/http/docs/openapi-document.ts'
+import { signalEventText } from '../../src/service/signal-sender.ts'
 import { channelContext, publicUrl, targetOf } from './channel-context.ts'
 
 const id = 'msg_2b4d6f8a0c1e3g5i7k9m1o3q'

@@ -6,7 +6,7 @@ import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, takeOverFlush, useService } from '../../../testing/service.ts'
 import { generateSecret } from '../../src/domain/access/api-key.ts'
 import { type AuditAction, operator } from '../../src/domain/access/audit.ts'
-import { networkOf } from '../../src/http/keys/network.ts'
+import { networkOf } from '../../src/http/client-address.ts'
 
 const minute = 60_000
 const hour = 60 * minute

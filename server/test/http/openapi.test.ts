@@ -41,7 +41,7 @@ import {
 } from '../../src/http/docs/openapi-document.ts'
 import { scriptPaths } from '../../src/http/docs/routes.ts'
 import { mcpPath } from '../../src/http/mcp/path.ts'
-import { otlpPaths } from '../../src/http/otlp/path.ts'
+import { otlpPaths } from '../../src/http/otlp/routes.ts'
 
 // Slow: prepares and sends a request for each operation.
 

@@ -15,7 +15,7 @@ import { operator } from '../../src/domain/access/audit.ts'
 import { createInvitation } from '../../src/domain/access/invitation.ts'
 import type { Person } from '../../src/domain/access/person.ts'
 import type { SignInRules } from '../../src/domain/access/sign-in.ts'
-import { returnPath } from '../../src/http/sign-in/return-path.ts'
+import { returnPath } from '../../src/http/sign-in/routes.ts'
 import { openSendMail } from '../../src/service/alerts.ts'
 import type { ProviderSettings } from '../../src/sign-in/provider.ts'
 

@@ -8,7 +8,7 @@ import { inBatches } from '../../../testing/signals.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { intervalLength, intervalStart, intervals } from '../../src/domain/signals/interval.ts'
 import type { NewSignal, SignalValue } from '../../src/domain/signals/signal.ts'
-import { csvLine } from '../../src/http/csv.ts'
+import { csvLine } from '../../src/http/export-stream.ts'
 
 const hour = 3_600_000
 const day = 24 * hour

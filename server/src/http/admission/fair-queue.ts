@@ -28,7 +28,7 @@ interface Waiting {
  * the rest wait, and organisations and their keys take turns. So a client waits behind the requests of its own key and not
  * behind everyone's. They also wait while clients leave too much unread, because each would add its own response.
  */
-export interface FairQueue {
+interface FairQueue {
   /** Starts a request now, or returns false if it has to wait. */
   tryEnter(lane: Lane, keyId: number, weight: number): boolean
   /** Starts a request now, which returns undefined, or resolves when its turn has come. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import { operations } from '../../../../contract/votes.ts'
 import type { Access } from '../../domain/access/api-key.ts'
 import { type DomainError, invalid, type UnavailableError } from '../../domain/errors.ts'
 import type { Queues } from '../../domain/store.ts'
@@ -9,15 +10,12 @@ import type { RequestLimits } from '../context.ts'
 import { overloaded } from '../errors.ts'
 import { bodyLimit } from '../json-bodies.ts'
 import { mcpPath } from '../mcp/path.ts'
-import { votesPath } from '../votes/path.ts'
 import { drainBody, onResponseEnd, pauseConnection } from './connection.ts'
 import { callerError, createDecision, type Reason, reasons, type Visit } from './decision.ts'
 import { createFairQueue, heavyWeight, type Lane, lightWeight, unreadTimeoutMs } from './fair-queue.ts'
 import { type Caller, createCallers, type Occupancy, occupy, type RequestKind, vacate } from './occupancy.ts'
 import { isClosedByClient } from './pipelining.ts'
 import { createTurnstile } from './turnstile.ts'
-
-export type { Visit } from './decision.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -319,7 +317,7 @@ function batchWeight(bodyBytes: number, { organisationConcurrency }: RequestLimi
 /** By the route, because a path can be spelled in many ways. */
 function kindOf({ method, routeOptions: { url = '' } }: FastifyRequest): RequestKind {
   if (method === 'GET' || method === 'HEAD') return 'reads'
-  if (url === votesPath) return 'votes'
+  if (url === operations.createVote.path) return 'votes'
   if (url.startsWith('/webhooks/')) return 'webhooks'
   // All tools of agents read.
   return url.startsWith(mcpPath) ? 'reads' : 'writes'

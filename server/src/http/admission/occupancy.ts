@@ -53,7 +53,7 @@ export interface Caller {
 }
 
 /** An organisation, with what the requests of all its keys occupy. */
-export interface Tenant {
+interface Tenant {
   used: Occupancy
   exports: number
   /** Settles when no export reads from the database. */

@@ -1,15 +1,10 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type AlertBody, type AlertUpdateBody, type NewAlertBody, operations } from '../../../../contract/alerts.ts'
-import { defaultOverlapHours, type OverlapBody } from '../../../../contract/schema.ts'
 import type { Alert } from '../../domain/alerts/alert.ts'
-import type { ListedAlertDelivery } from '../../domain/alerts/delivery.ts'
-import { pageOffset } from '../../domain/page.ts'
-import type { Store } from '../../domain/store.ts'
-import { hour } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
-import { publicIdParameter } from '../parameters.ts'
+import { cutPage, requestedPage, sendPage } from '../page-body.ts'
+import { overlapMs, publicIdParameter } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import {
   requestedRules,
@@ -22,8 +17,13 @@ import {
 } from './body.ts'
 
 /** Where people are told about regressions. */
-export function alertRoutes(context: Context) {
-  const { store, alerts } = context
+export function alertRoutes(app: FastifyInstance, { store, alerts }: Context): void {
+  /** The alert in the path. One of another organisation is a 404, like an unknown ID. */
+  async function alertOf({ params, access }: FastifyRequest): Promise<Alert> {
+    const alert = await store.alerts.find(access.organisationId, publicIdParameter(params, 'alert_id', 'alr'))
+    if (alert === null) throw notFound()
+    return alert
+  }
 
   async function toBodies(some: Alert[], organisationId: number): Promise<AlertBody[]> {
     const newest = await store.alertDeliveries.newestOfEach(organisationId)
@@ -39,100 +39,74 @@ export function alertRoutes(context: Context) {
     return { data }
   }
 
-  return async (app: FastifyInstance) => {
-    route(app, operations.listAlerts, async (request, reply) => {
-      const { organisationId } = request.access
-      const all = await store.alerts.list(organisationId)
-      const page = requestedPage(request.query)
-      const offset = pageOffset(page)
-      const bodies = await toBodies(all.slice(offset, offset + page.limit), organisationId)
-      return reply.type('application/json; charset=utf-8').send(renderPage(bodies, page, all.length))
-    })
-
-    route(app, operations.addAlert, async (request, reply) => {
-      const body = request.body as NewAlertBody
-      const { organisationId } = request.access
-      const { channel, target, slack_token: slackToken } = body
-      const alert = { organisationId, channel, target, slackToken, ...requestedRules(body) }
-      const added = await alerts.add(alert, request.access)
-      return reply.status(201).send({ data: toAddedAlertBody(added) })
-    })
-
-    route(app, operations.getAlert, async (request) => toBody(await alertOf(store, request)))
-
-    route(
-      app,
-      operations.updateAlert,
-      async (request) => {
-        const update = requestedUpdate(request.body as AlertUpdateBody)
-        return toBody(await alerts.update(await alertOf(store, request), update, request.access))
-      },
-      beforeBody((request) => alertOf(store, request)),
-    )
-
-    route(app, operations.removeAlert, async (request, reply) => {
-      await alerts.remove(await alertOf(store, request), request.access)
-      return reply.status(204).send()
-    })
-
-    route(app, operations.testAlert, async (request) => {
-      const alert = await alertOf(store, request)
-      return { data: toTestedAlertBody(await alerts.test(alert, request.access)) }
-    })
-
-    route(
-      app,
-      operations.rotateAlertSecret,
-      async (request) => {
-        const { overlap_hours: overlapHours = defaultOverlapHours } = (request.body ?? {}) as OverlapBody
-        const alert = await alertOf(store, request)
-        const rotated = await alerts.rotateSecret(alert, overlapHours * hour, request.access)
-        return { data: toRotatedAlertSecretBody(rotated) }
-      },
-      beforeBody((request) => alertOf(store, request)),
-    )
-
-    await alertDeliveryRoutes(context)(app)
-  }
-}
-
-/** The deliveries to alerts and pull requests: sent, failed and waiting. */
-function alertDeliveryRoutes({ store, alerts }: Context) {
-  async function pageOf(request: FastifyRequest, alertId: number | null): Promise<string> {
+  route(app, operations.listAlerts, async (request, reply) => {
+    const { organisationId } = request.access
+    const all = await store.alerts.list(organisationId)
     const page = requestedPage(request.query)
-    const { deliveries, totalCount } = await store.alertDeliveries.page(request.access.organisationId, alertId, page)
-    return renderPage(deliveries.map(toAlertDeliveryBody), page, totalCount)
+    return sendPage(reply, await toBodies(cutPage(all, page), organisationId), page, all.length)
+  })
+
+  route(app, operations.addAlert, async (request, reply) => {
+    const body = request.body as NewAlertBody
+    const { organisationId } = request.access
+    const { channel, target, slack_token: slackToken } = body
+    const alert = { organisationId, channel, target, slackToken, ...requestedRules(body) }
+    const added = await alerts.add(alert, request.access)
+    return reply.status(201).send({ data: toAddedAlertBody(added) })
+  })
+
+  route(app, operations.getAlert, async (request) => toBody(await alertOf(request)))
+
+  route(
+    app,
+    operations.updateAlert,
+    async (request) => {
+      const update = requestedUpdate(request.body as AlertUpdateBody)
+      return toBody(await alerts.update(await alertOf(request), update, request.access))
+    },
+    beforeBody(alertOf),
+  )
+
+  route(app, operations.removeAlert, async (request, reply) => {
+    await alerts.remove(await alertOf(request), request.access)
+    return reply.status(204).send()
+  })
+
+  route(app, operations.testAlert, async (request) => {
+    const alert = await alertOf(request)
+    return { data: toTestedAlertBody(await alerts.test(alert, request.access)) }
+  })
+
+  route(
+    app,
+    operations.rotateAlertSecret,
+    async (request) => {
+      const alert = await alertOf(request)
+      const rotated = await alerts.rotateSecret(alert, overlapMs(request.body), request.access)
+      return { data: toRotatedAlertSecretBody(rotated) }
+    },
+    beforeBody(alertOf),
+  )
+
+  /** To alerts and pull requests: sent, failed and waiting. */
+  async function sendDeliveries({ access, query }: FastifyRequest, reply: FastifyReply, alertId: number | null) {
+    const page = requestedPage(query)
+    const { deliveries, totalCount } = await store.alertDeliveries.page(access.organisationId, alertId, page)
+    return sendPage(reply, deliveries.map(toAlertDeliveryBody), page, totalCount)
   }
 
-  async function deliveryOf({ params, access }: FastifyRequest): Promise<ListedAlertDelivery> {
-    const { message_id: id } = params as { message_id: string }
-    const delivery = await store.alertDeliveries.find(access.organisationId, publicIdParameter('msg', id))
+  route(app, operations.listAlertDeliveries, (request, reply) => sendDeliveries(request, reply, null))
+
+  route(app, operations.listDeliveriesOfAlert, async (request, reply) => {
+    const { id } = await alertOf(request)
+    return sendDeliveries(request, reply, id)
+  })
+
+  route(app, operations.retryAlertDelivery, async ({ params, access }, reply) => {
+    const id = publicIdParameter(params, 'message_id', 'msg')
+    const delivery = await store.alertDeliveries.find(access.organisationId, id)
     if (delivery === null) throw notFound()
-    return delivery
-  }
-
-  return async (app: FastifyInstance) => {
-    route(app, operations.listAlertDeliveries, async (request, reply) =>
-      reply.type('application/json; charset=utf-8').send(await pageOf(request, null)),
-    )
-
-    route(app, operations.listDeliveriesOfAlert, async (request, reply) => {
-      const { id } = await alertOf(store, request)
-      return reply.type('application/json; charset=utf-8').send(await pageOf(request, id))
-    })
-
-    route(app, operations.retryAlertDelivery, async (request, reply) => {
-      const delivery = await deliveryOf(request)
-      const pending = await alerts.retry(delivery, request.access)
-      return reply.status(202).send({ data: toAlertDeliveryBody({ ...delivery, ...pending }) })
-    })
-  }
-}
-
-/** The alert in the path. One of another organisation is a 404, like an unknown ID. */
-async function alertOf({ alerts }: Store, { params, access }: FastifyRequest): Promise<Alert> {
-  const { alert_id: id } = params as { alert_id: string }
-  const alert = await alerts.find(access.organisationId, publicIdParameter('alr', id))
-  if (alert === null) throw notFound()
-  return alert
+    const pending = await alerts.retry(delivery, access)
+    return reply.status(202).send({ data: toAlertDeliveryBody({ ...delivery, ...pending }) })
+  })
 }

@@ -3,21 +3,18 @@ import { operations } from '../../../../contract/audit.ts'
 import { type AuditFilter, auditActions } from '../../domain/access/audit.ts'
 import { invalid } from '../../domain/errors.ts'
 import type { Context } from '../context.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { checkTimeRange, enumParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
 import { route } from '../route.ts'
 import { toAuditEntryBody } from './body.ts'
 
-export function auditRoutes({ store }: Context) {
-  return async (app: FastifyInstance) => {
-    route(app, operations.listAudit, async (request, reply) => {
-      const pageRequest = requestedPage(request.query)
-      const filter = parseFilter(request.query as Query)
-      const { entries, totalCount } = await store.audit.page(request.access.organisationId, filter, pageRequest)
-      const page = renderPage(entries.map(toAuditEntryBody), pageRequest, totalCount)
-      return reply.type('application/json; charset=utf-8').send(page)
-    })
-  }
+export function auditRoutes(app: FastifyInstance, { store }: Context): void {
+  route(app, operations.listAudit, async (request, reply) => {
+    const pageRequest = requestedPage(request.query)
+    const filter = parseFilter(request.query as Query)
+    const { entries, totalCount } = await store.audit.page(request.access.organisationId, filter, pageRequest)
+    return sendPage(reply, entries.map(toAuditEntryBody), pageRequest, totalCount)
+  })
 }
 
 function parseFilter(query: Query): AuditFilter {

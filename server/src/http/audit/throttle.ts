@@ -14,7 +14,7 @@ export interface AuditThrottle {
   flush(all?: boolean): Promise<void>
 }
 
-export type RepeatedEvent = Omit<NewAuditEntry, 'at'> & {
+type RepeatedEvent = Omit<NewAuditEntry, 'at'> & {
   action: keyof typeof periodMs
   /** Events with the same text are counted together, among those with the same action and key. */
   about: string

@@ -80,41 +80,39 @@ export function consoleNotFound(find: FileLookup) {
 }
 
 /** Serves the web console: static files that get all their data from the API. */
-export function consoleRoutes(find: FileLookup, publicUrl: () => string) {
+export function consoleRoutes(app: FastifyInstance, find: FileLookup, publicUrl: () => string): void {
   const sendNotFound = consoleNotFound(find)
 
-  return async (app: FastifyInstance) => {
-    usePageHeaders(app, consolePolicy)
+  usePageHeaders(app, consolePolicy)
 
-    for (const url of pagePaths) {
-      app.route({
-        method,
-        url,
-        async handler(request, reply) {
-          const index = await find('index.html')
-          if (index !== null) {
-            const hasSession = sessionTokenIn(request.headers.cookie, publicUrl()) !== null
-            reply.header('Link', preloadHeader(request.url, hasSession))
-            return sendFile(request, reply, index, revalidate)
-          }
-          return reply.type(htmlType).header('Cache-Control', 'no-store').send(notBuilt)
-        },
-      })
-    }
+  for (const url of pagePaths) {
+    app.route({
+      method,
+      url,
+      async handler(request, reply) {
+        const index = await find('index.html')
+        if (index !== null) {
+          const hasSession = sessionTokenIn(request.headers.cookie, publicUrl()) !== null
+          reply.header('Link', preloadHeader(request.url, hasSession))
+          return sendFile(request, reply, index, revalidate)
+        }
+        return reply.type(htmlType).header('Cache-Control', 'no-store').send(notBuilt)
+      },
+    })
+  }
 
-    for (const url of filePaths) {
-      app.route({
-        method,
-        url,
-        async handler(request, reply) {
-          // The request only ever selects a known name. Building a path from it would allow path traversal.
-          const { '*': asset, file } = request.params as { '*'?: string; file?: string }
-          const requested = await find(file ?? `assets/${asset}`)
-          if (requested === null) return sendNotFound(request, reply)
-          return sendFile(request, reply, requested, file === undefined ? immutable : revalidate)
-        },
-      })
-    }
+  for (const url of filePaths) {
+    app.route({
+      method,
+      url,
+      async handler(request, reply) {
+        // The request only ever selects a known name. Building a path from it would allow path traversal.
+        const { '*': asset, file } = request.params as { '*'?: string; file?: string }
+        const requested = await find(file ?? `assets/${asset}`)
+        if (requested === null) return sendNotFound(request, reply)
+        return sendFile(request, reply, requested, file === undefined ? immutable : revalidate)
+      },
+    })
   }
 }
 

@@ -19,7 +19,7 @@ import type { Answer } from '../answer.ts'
 import { createReadPool } from '../history/read-pool.ts'
 
 /** A delivery document in one encoding. */
-export interface DeliveryDocument {
+interface DeliveryDocument {
   etag: string
   /** Null if it is too large. */
   bytes: Buffer | null
@@ -31,7 +31,7 @@ interface CachedTag {
   etag: Promise<string>
 }
 
-export const refreshSeconds = 15
+const refreshSeconds = 15
 
 const megabyte = 1024 * 1024
 const maxTags = 20_000

@@ -20,65 +20,63 @@ import { createDeliveryDocuments, documentEncodings, documentHeaders, unchangedA
 import { createExposureCounter } from './exposures.ts'
 
 /** Texts of prompts for applications. */
-export function deliveryRoutes({ store, clock, log }: Context) {
+export function deliveryRoutes(app: FastifyInstance, { store, clock, log }: Context): void {
   const documents = createDeliveryDocuments(store)
   const exposures = createExposureCounter(store.trials, log)
 
-  return async (app: FastifyInstance) => {
-    app.addHook('onClose', exposures.flush)
-    route(app, operations.getDelivery, async (request, reply) => {
-      const { access, query, headers } = request
-      const prompts = lastValue((query as Query).prompts)
-      const glob = prompts === undefined ? null : validGlob('prompts', prompts)
-      const current = await documents.etag(access, glob)
-      if (headers['if-none-match'] === current) {
-        app.shortPath?.rememberDocument(request.raw, access, current, request.cacheGeneration)
-        return send(reply, unchangedAnswer(current))
-      }
-      await app.loadShedder.becomeHeavy(request)
-      const encoding = acceptedEncoding(headers['accept-encoding'], documentEncodings)
-      const { etag, bytes } = await documents.get(access, glob, encoding)
-      if (encoding !== null) reply.header('content-encoding', encoding)
-      return send(reply, { status: 200, headers: { ...documentHeaders(etag), ...json }, body: bytes })
-    })
+  app.addHook('onClose', exposures.flush)
+  route(app, operations.getDelivery, async (request, reply) => {
+    const { access, query, headers } = request
+    const prompts = lastValue((query as Query).prompts)
+    const glob = prompts === undefined ? null : validGlob('prompts', prompts)
+    const current = await documents.etag(access, glob)
+    if (headers['if-none-match'] === current) {
+      app.shortPath?.rememberDocument(request.raw, access, current, request.cacheGeneration)
+      return send(reply, unchangedAnswer(current))
+    }
+    await app.loadShedder.becomeHeavy(request)
+    const encoding = acceptedEncoding(headers['accept-encoding'], documentEncodings)
+    const { etag, bytes } = await documents.get(access, glob, encoding)
+    if (encoding !== null) reply.header('content-encoding', encoding)
+    return send(reply, { status: 200, headers: { ...documentHeaders(etag), ...json }, body: bytes })
+  })
 
-    route(app, operations.getPromptText, async ({ prompt, query }, reply): Promise<{ data: ChosenTextBody }> => {
-      const unit = unitIn(query as Query)
-      const settings = await store.liveTexts.settings(prompt.organisationId)
-      if (!settings.enabled) throw deliveryIsOff()
-      const [live] = await store.liveTexts.texts(prompt.organisationId, [prompt.id])
-      if (live === undefined || !isDelivered(settings, prompt)) throw notFound()
-      reply.header('cache-control', 'no-store')
-      const { publicId: id, name, organisationId } = prompt
-      const served = unit === null ? [] : await store.trials.served(organisationId)
-      const trial = served.find(({ promptId }) => promptId === prompt.id)
-      if (unit === null || trial === undefined) {
-        return { data: { id, name, version: live.commitSha, text: live.text, trial: null } }
-      }
-      const arm = armOf(trial.id, unit, trial.share)
-      exposures.count(organisationId, trial, unit, arm)
-      const isCandidate = arm === 'candidate'
-      const texts = isCandidate ? await store.trials.texts(organisationId, [trial.id], [prompt.id]) : []
-      const candidate = texts[0]?.text ?? live.text
-      const chosen = isCandidate
-        ? { version: trial.commitSha, text: candidate }
-        : { version: live.commitSha, text: live.text }
-      return { data: { id, name, ...chosen, trial: { id: trial.id, arm } } }
-    })
+  route(app, operations.getPromptText, async ({ prompt, query }, reply): Promise<{ data: ChosenTextBody }> => {
+    const unit = unitIn(query as Query)
+    const settings = await store.liveTexts.settings(prompt.organisationId)
+    if (!settings.enabled) throw deliveryIsOff()
+    const [live] = await store.liveTexts.texts(prompt.organisationId, [prompt.id])
+    if (live === undefined || !isDelivered(settings, prompt)) throw notFound()
+    reply.header('cache-control', 'no-store')
+    const { publicId: id, name, organisationId } = prompt
+    const served = unit === null ? [] : await store.trials.served(organisationId)
+    const trial = served.find(({ promptId }) => promptId === prompt.id)
+    if (unit === null || trial === undefined) {
+      return { data: { id, name, version: live.commitSha, text: live.text, trial: null } }
+    }
+    const arm = armOf(trial.id, unit, trial.share)
+    exposures.count(organisationId, trial, unit, arm)
+    const isCandidate = arm === 'candidate'
+    const texts = isCandidate ? await store.trials.texts(organisationId, [trial.id], [prompt.id]) : []
+    const candidate = texts[0]?.text ?? live.text
+    const chosen = isCandidate
+      ? { version: trial.commitSha, text: candidate }
+      : { version: live.commitSha, text: live.text }
+    return { data: { id, name, ...chosen, trial: { id: trial.id, arm } } }
+  })
 
-    route(app, operations.getDeliverySettings, async ({ access }) => ({
-      data: await store.liveTexts.settings(access.organisationId),
-    }))
+  route(app, operations.getDeliverySettings, async ({ access }) => ({
+    data: await store.liveTexts.settings(access.organisationId),
+  }))
 
-    route(app, operations.updateDeliverySettings, async ({ access, body }) => {
-      const { enabled, excluded } = body as NewDeliverySettingsBody
-      const update = {
-        ...(enabled !== undefined && { enabled }),
-        ...(excluded !== undefined && { excluded: validUndelivered(excluded) }),
-      }
-      return { data: await store.liveTexts.updateSettings(access.organisationId, update, clock(), access) }
-    })
-  }
+  route(app, operations.updateDeliverySettings, async ({ access, body }) => {
+    const { enabled, excluded } = body as NewDeliverySettingsBody
+    const update = {
+      ...(enabled !== undefined && { enabled }),
+      ...(excluded !== undefined && { excluded: validUndelivered(excluded) }),
+    }
+    return { data: await store.liveTexts.updateSettings(access.organisationId, update, clock(), access) }
+  })
 }
 
 /** The unit that a text is for; null without one. */

@@ -14,20 +14,22 @@ export interface DemoApplication {
 const tokenCount = 10
 
 /** Only registered by `promptledger demo`: a page whose users vote. Its sources are in console/demo. */
-export function demoRoutes(application: DemoApplication, find: ReturnType<typeof createFileLookup>) {
+export function demoRoutes(
+  app: FastifyInstance,
+  application: DemoApplication,
+  find: ReturnType<typeof createFileLookup>,
+): void {
   const sendNotFound = consoleNotFound(find)
 
-  return async (app: FastifyInstance) => {
-    usePageHeaders(app, consolePolicy)
+  usePageHeaders(app, consolePolicy)
 
-    app.get('/demo/thumbs', async (request, reply) => {
-      const page = await find('demo/thumbs.html')
-      return page === null ? sendNotFound(request, reply) : sendFile(request, reply, page, 'no-cache')
-    })
+  app.get('/demo/thumbs', async (request, reply) => {
+    const page = await find('demo/thumbs.html')
+    return page === null ? sendNotFound(request, reply) : sendFile(request, reply, page, 'no-cache')
+  })
 
-    app.get('/demo/tokens', async (_request, reply) => {
-      const tokens = await Promise.all(Array.from({ length: tokenCount }, () => application.sign()))
-      return reply.header('Cache-Control', 'no-store').send({ prompt: application.prompt, tokens })
-    })
-  }
+  app.get('/demo/tokens', async (_request, reply) => {
+    const tokens = await Promise.all(Array.from({ length: tokenCount }, () => application.sign()))
+    return reply.header('Cache-Control', 'no-store').send({ prompt: application.prompt, tokens })
+  })
 }

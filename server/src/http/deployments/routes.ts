@@ -7,13 +7,13 @@ import { liveHistory } from '../../domain/impact/live/live-window.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { checkConnected, type Repository } from '../../domain/repositories/repository.ts'
 import type { Context } from '../context.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
-import { repositoryOf } from '../repositories/repository-of.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
+import { repositoryOf } from '../repositories/routes.ts'
 import { beforeBody, route } from '../route.ts'
 import { parseDeployment, toDeploymentBody } from './body.ts'
 
 /** The deployments of repositories and prompts, which decide what is live. */
-export function deploymentRoutes({ store, repositories, clock }: Context) {
+export function deploymentRoutes(app: FastifyInstance, { store, repositories, clock }: Context): void {
   const repositoryOfPrompt = ({ repositoryId }: Prompt): Promise<Repository | null> =>
     repositoryId === null ? Promise.resolve(null) : store.repositories.find(repositoryId)
 
@@ -39,50 +39,46 @@ export function deploymentRoutes({ store, repositories, clock }: Context) {
     }))
   }
 
-  return async (app: FastifyInstance) => {
-    route(
-      app,
-      operations.recordRepositoryDeployment,
-      async (request, reply) => {
-        const repository = await wholeRepositoryOf(request)
-        checkConnected(repository)
-        const now = clock()
-        const reported = parseDeployment(request.body as NewDeploymentBody, now)
-        const { deployment } = await store.deployments.record({ repository }, reported, now, request.access)
-        await requestSync(repository, deployment)
-        return reply.status(201).send({ data: toDeploymentBody(deployment) })
-      },
-      beforeBody(wholeRepositoryOf),
-    )
-
-    route(app, operations.listRepositoryDeployments, async (request, reply) => {
+  route(
+    app,
+    operations.recordRepositoryDeployment,
+    async (request, reply) => {
       const repository = await wholeRepositoryOf(request)
-      const page = requestedPage(request.query)
-      const { deployments, totalCount } = await store.deployments.page({ repository }, page)
-      const bodies = deployments.map(toDeploymentBody)
-      return reply.type('application/json; charset=utf-8').send(renderPage(bodies, page, totalCount))
-    })
-
-    route(app, operations.recordPromptDeployment, async (request, reply) => {
-      const { prompt } = request
+      checkConnected(repository)
       const now = clock()
       const reported = parseDeployment(request.body as NewDeploymentBody, now)
-      const repository = await repositoryOfPrompt(prompt)
-      const { deployment } = await store.deployments.record({ prompt, repository }, reported, now, request.access)
+      const { deployment } = await store.deployments.record({ repository }, reported, now, request.access)
       await requestSync(repository, deployment)
-      const [data] = await withEntries(prompt, [deployment])
-      return reply.status(201).send({ data })
-    })
+      return reply.status(201).send({ data: toDeploymentBody(deployment) })
+    },
+    beforeBody(wholeRepositoryOf),
+  )
 
-    route(app, operations.listPromptDeployments, async (request, reply) => {
-      const { prompt } = request
-      const page = requestedPage(request.query)
-      const repository = await repositoryOfPrompt(prompt)
-      const { deployments, totalCount } = await store.deployments.page({ prompt, repository }, page)
-      const bodies = await withEntries(prompt, deployments)
-      return reply.type('application/json; charset=utf-8').send(renderPage(bodies, page, totalCount))
-    })
-  }
+  route(app, operations.listRepositoryDeployments, async (request, reply) => {
+    const repository = await wholeRepositoryOf(request)
+    const page = requestedPage(request.query)
+    const { deployments, totalCount } = await store.deployments.page({ repository }, page)
+    return sendPage(reply, deployments.map(toDeploymentBody), page, totalCount)
+  })
+
+  route(app, operations.recordPromptDeployment, async (request, reply) => {
+    const { prompt } = request
+    const now = clock()
+    const reported = parseDeployment(request.body as NewDeploymentBody, now)
+    const repository = await repositoryOfPrompt(prompt)
+    const { deployment } = await store.deployments.record({ prompt, repository }, reported, now, request.access)
+    await requestSync(repository, deployment)
+    const [data] = await withEntries(prompt, [deployment])
+    return reply.status(201).send({ data })
+  })
+
+  route(app, operations.listPromptDeployments, async (request, reply) => {
+    const { prompt } = request
+    const page = requestedPage(request.query)
+    const repository = await repositoryOfPrompt(prompt)
+    const { deployments, totalCount } = await store.deployments.page({ prompt, repository }, page)
+    return sendPage(reply, await withEntries(prompt, deployments), page, totalCount)
+  })
 }
 
 function limitedKey(): DomainError {

@@ -31,7 +31,7 @@ export interface Operation {
   responses: Record<string, Response | Reference>
 }
 
-export type Security = Record<string, string[]>
+type Security = Record<string, string[]>
 
 export interface Parameter {
   name: string

@@ -37,7 +37,7 @@ interface Content extends Record<Encoding, Buffer> {
 }
 
 /** The API reference: OpenAPI for programs, a page for people. Both are generated from the contract. */
-export function docsRoutes() {
+export function docsRoutes(app: FastifyInstance): void {
   // Generated on the first request, so that start-up does not wait for it.
   const document = lazy(async () => (await import('./openapi.ts')).describeApi())
   const openapi = lazy(async () => compress(`${JSON.stringify(await document(), null, 2)}\n`))
@@ -49,25 +49,23 @@ export function docsRoutes() {
     return send(request, reply, html)
   }
 
-  return async (app: FastifyInstance) => {
-    usePageHeaders(app, nothingAllowed)
+  usePageHeaders(app, nothingAllowed)
 
-    route(app, operations.getOpenApi, async (request, reply) =>
-      send(request, reply.type('application/json; charset=utf-8'), await openapi()),
-    )
+  route(app, operations.getOpenApi, async (request, reply) =>
+    send(request, reply.type('application/json; charset=utf-8'), await openapi()),
+  )
 
-    route(app, operations.getReference, sendPage)
-    // People check an address with HEAD, and type it with a slash.
-    app.head('/docs', sendPage)
-    app.get('/docs/', (_request, reply) => reply.redirect('/docs', 308))
+  route(app, operations.getReference, sendPage)
+  // People check an address with HEAD, and type it with a slash.
+  app.head('/docs', sendPage)
+  app.get('/docs/', (_request, reply) => reply.redirect('/docs', 308))
 
-    for (const name of scripts) {
-      const script = lazy(async () => compress(await readScript(name)))
-      app.get(`/docs/${name}`, async (request, reply) => {
-        reply.type('text/javascript; charset=utf-8').header('Cache-Control', 'no-cache')
-        return send(request, reply, await script())
-      })
-    }
+  for (const name of scripts) {
+    const script = lazy(async () => compress(await readScript(name)))
+    app.get(`/docs/${name}`, async (request, reply) => {
+      reply.type('text/javascript; charset=utf-8').header('Cache-Control', 'no-cache')
+      return send(request, reply, await script())
+    })
   }
 }
 

@@ -8,7 +8,7 @@ import { route } from '../route.ts'
 const healthy = '{"status":"ok"}'
 
 /** Health checks for load balancers and orchestrators. Unauthenticated; they reveal only the status. */
-export function healthRoutes({ store, log }: Context) {
+export function healthRoutes(app: FastifyInstance, { store, log }: Context): void {
   let check: Promise<void> | null = null
 
   // Each check writes to the database, so concurrent requests share one.
@@ -19,20 +19,18 @@ export function healthRoutes({ store, log }: Context) {
     return check
   }
 
-  return async (app: FastifyInstance) => {
-    route(app, operations.getHealth, (_request, reply) => {
-      reply.type('application/json; charset=utf-8').send(healthy)
-    })
+  route(app, operations.getHealth, (_request, reply) => {
+    reply.type('application/json; charset=utf-8').send(healthy)
+  })
 
-    route(app, operations.getReadiness, async (request, reply) => {
-      try {
-        await checkWritable()
-        return { status: 'ready' }
-      } catch (error) {
-        log.warn({ requestId: request.id, err: error }, 'not ready')
-        const unavailable = new DomainError('internal_error', notWritable)
-        return reply.status(503).type('application/json; charset=utf-8').send(errorBody(unavailable))
-      }
-    })
-  }
+  route(app, operations.getReadiness, async (request, reply) => {
+    try {
+      await checkWritable()
+      return { status: 'ready' }
+    } catch (error) {
+      log.warn({ requestId: request.id, err: error }, 'not ready')
+      const unavailable = new DomainError('internal_error', notWritable)
+      return reply.status(503).type('application/json; charset=utf-8').send(errorBody(unavailable))
+    }
+  })
 }

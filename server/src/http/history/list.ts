@@ -12,12 +12,10 @@ import { toHistoryEntryBody } from './body.ts'
 // The store returns the same page object until the history changes, so each page is rendered once.
 const rendered = new WeakMap<HistoryPage, Answer>()
 
-export function listHistoryRoute({ store }: Context) {
-  return async (app: FastifyInstance) => {
-    route(app, operations.listHistory, async (request, reply) =>
-      send(reply, await historyAnswer(store, request.prompt, request.query)),
-    )
-  }
+export function listHistoryRoute(app: FastifyInstance, { store }: Context): void {
+  route(app, operations.listHistory, async (request, reply) =>
+    send(reply, await historyAnswer(store, request.prompt, request.query)),
+  )
 }
 
 export async function historyAnswer({ history }: Store, prompt: Prompt, query: unknown): Promise<Answer> {

@@ -15,113 +15,103 @@ import { rounded, toTrialOfChange } from '../impact/body.ts'
 import { idParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
 import { route } from '../route.ts'
 import { withoutAddresses } from '../shares/restricted.ts'
-import { parseHistoryEntry, toHistoryEntryBody } from './body.ts'
+import { parseHistoryEntry, toHiddenCharactersBody, toHistoryEntryBody } from './body.ts'
 import type { ContentsReader } from './contents.ts'
-import { toHiddenCharactersBody } from './hidden-characters.ts'
 import { listHistoryRoute } from './list.ts'
 
 /** The changes of a prompt. */
-export function historyRoutes(context: Context) {
-  return async (app: FastifyInstance) => {
-    const { contents: reader } = app
-    await listHistoryRoute(context)(app)
-    await findEntryRoute(context)(app)
-    await historyEntryRoutes(context, reader)(app)
-    await livePromptRoute(context, reader)(app)
-    await blameRoute(context, reader)(app)
-  }
+export function historyRoutes(app: FastifyInstance, context: Context): void {
+  const { contents: reader } = app
+  listHistoryRoute(app, context)
+  findEntryRoute(app, context)
+  historyEntryRoutes(app, context, reader)
+  livePromptRoute(app, context, reader)
+  blameRoute(app, context, reader)
 }
 
 /** Finds the prompt of an entry, for people who know only the number of a change. */
-function findEntryRoute({ store }: Context) {
-  return async (app: FastifyInstance) => {
-    route(app, operations.findHistoryEntry, async ({ access, params }) => {
-      const { organisationId, prompts: glob } = access
-      const entryId = idParameter((params as { entry_id: string }).entry_id)
-      const promptId = await store.history.promptIdOf(organisationId, entryId)
-      const [prompt] = promptId === null ? [] : await store.prompts.withIds(organisationId, [promptId])
-      if (prompt === undefined || !matchesPromptGlob(glob, prompt)) throw notFound()
-      const entry = await store.history.find(prompt, entryId)
-      if (entry === null) throw notFound()
-      return { data: { prompt: { id: prompt.publicId, name: prompt.name }, entry: toHistoryEntryBody(entry) } }
-    })
-  }
+function findEntryRoute(app: FastifyInstance, { store }: Context): void {
+  route(app, operations.findHistoryEntry, async ({ access, params }) => {
+    const { organisationId, prompts: glob } = access
+    const entryId = idParameter(params, 'entry_id')
+    const promptId = await store.history.promptIdOf(organisationId, entryId)
+    const [prompt] = promptId === null ? [] : await store.prompts.withIds(organisationId, [promptId])
+    if (prompt === undefined || !matchesPromptGlob(glob, prompt)) throw notFound()
+    const entry = await store.history.find(prompt, entryId)
+    if (entry === null) throw notFound()
+    return { data: { prompt: { id: prompt.publicId, name: prompt.name }, entry: toHistoryEntryBody(entry) } }
+  })
 }
 
 /** Record one history entry, or get one with its texts. */
-function historyEntryRoutes({ store, clock }: Context, reader: ContentsReader) {
-  return async (app: FastifyInstance) => {
-    route(app, operations.recordHistory, async (request, reply) => {
-      const entry = parseHistoryEntry(request.body as NewHistoryEntryBody)
-      const recorded = await store.history.record(request.prompt, entry, clock(), request.access)
-      return reply.status(201).send({ data: toHistoryEntryBody(recorded) })
-    })
+function historyEntryRoutes(app: FastifyInstance, { store, clock }: Context, reader: ContentsReader): void {
+  route(app, operations.recordHistory, async (request, reply) => {
+    const entry = parseHistoryEntry(request.body as NewHistoryEntryBody)
+    const recorded = await store.history.record(request.prompt, entry, clock(), request.access)
+    return reply.status(201).send({ data: toHistoryEntryBody(recorded) })
+  })
 
-    route(app, operations.getHistoryEntry, async (request, reply) => {
-      const { entry_id: entryId } = request.params as { entry_id: string }
-      const entry = await store.history.find(request.prompt, idParameter(entryId))
-      if (entry === null) throw notFound()
-      const { message, actor, path, tooLarge, keyId } = entry
-      const isShared = request.access.shared !== undefined
-      const contents = await reader.contents(request.prompt.organisationId, entry, reply)
-      const hidden = toHiddenCharactersBody(entry, contents)
-      const [trial] = await trialsOfChanges(store, request.access, request.prompt, [entry])
-      const details = {
-        message: isShared ? withoutAddresses(message) : message,
-        actor,
-        path,
-        too_large: tooLarge,
-        before: contents.before,
-        after: contents.after,
-        before_state: contents.beforeState,
-        after_state: contents.afterState,
-        patch: contents.patch,
-        hidden_characters: hidden,
-        key_id: isShared ? null : keyId,
-        trial: trial ? toTrialOfChange(trial) : null,
-      }
-      return { data: { ...toHistoryEntryBody(entry), ...details } }
-    })
-  }
+  route(app, operations.getHistoryEntry, async (request, reply) => {
+    const entry = await store.history.find(request.prompt, idParameter(request.params, 'entry_id'))
+    if (entry === null) throw notFound()
+    const { message, actor, path, tooLarge, keyId } = entry
+    const isShared = request.access.shared !== undefined
+    const contents = await reader.contents(request.prompt.organisationId, entry, reply)
+    const hidden = toHiddenCharactersBody(entry, contents)
+    const [trial] = await trialsOfChanges(store, request.access, request.prompt, [entry])
+    const details = {
+      message: isShared ? withoutAddresses(message) : message,
+      actor,
+      path,
+      too_large: tooLarge,
+      before: contents.before,
+      after: contents.after,
+      before_state: contents.beforeState,
+      after_state: contents.afterState,
+      patch: contents.patch,
+      hidden_characters: hidden,
+      key_id: isShared ? null : keyId,
+      trial: trial ? toTrialOfChange(trial) : null,
+    }
+    return { data: { ...toHistoryEntryBody(entry), ...details } }
+  })
 }
 
 const unknownSource = { live_source: null, environment: null, share: 1, also_live: [] }
 
 /** Which version of a prompt was live at a given time. */
-function livePromptRoute({ store, clock }: Context, reader: ContentsReader) {
-  return async (app: FastifyInstance) => {
-    route(app, operations.getLive, async (request, reply) => {
-      const now = clock()
-      const at = timeParameter(request.query as Query, 'at') ?? now
-      const [live, running] = await Promise.all([
-        liveAt(store, request.prompt, at, now),
-        liveEnvironments(store, request.prompt, at, now),
-      ])
-      const environments = running.map(toEnvironmentBody)
-      if (live === null) {
-        const earliest = await reader.earliestText(request.prompt, at, reply)
-        if (earliest === null) throw notFound()
-        const { path, text, state } = earliest
-        const content = { content: text, content_state: state }
-        return { data: { entry: null, path, ...content, incomplete: true, ...unknownSource, environments } }
-      }
-      const { entry, others } = live
-      const { after, afterState } = await reader.contents(request.prompt.organisationId, entry, reply)
-      const { path } = entry
-      const texts = { content: after, content_state: afterState }
-      const source = {
-        live_source: live.source,
-        environment: live.environment,
-        share: live.share,
-        also_live: others.map((other) => ({
-          entry: toHistoryEntryBody(other.entry),
-          share: other.share,
-          environment: other.environment,
-        })),
-      }
-      return { data: { entry: toHistoryEntryBody(entry), path, ...texts, incomplete: false, ...source, environments } }
-    })
-  }
+function livePromptRoute(app: FastifyInstance, { store, clock }: Context, reader: ContentsReader): void {
+  route(app, operations.getLive, async (request, reply) => {
+    const now = clock()
+    const at = timeParameter(request.query as Query, 'at') ?? now
+    const [live, running] = await Promise.all([
+      liveAt(store, request.prompt, at, now),
+      liveEnvironments(store, request.prompt, at, now),
+    ])
+    const environments = running.map(toEnvironmentBody)
+    if (live === null) {
+      const earliest = await reader.earliestText(request.prompt, at, reply)
+      if (earliest === null) throw notFound()
+      const { path, text, state } = earliest
+      const content = { content: text, content_state: state }
+      return { data: { entry: null, path, ...content, incomplete: true, ...unknownSource, environments } }
+    }
+    const { entry, others } = live
+    const { after, afterState } = await reader.contents(request.prompt.organisationId, entry, reply)
+    const { path } = entry
+    const texts = { content: after, content_state: afterState }
+    const source = {
+      live_source: live.source,
+      environment: live.environment,
+      share: live.share,
+      also_live: others.map((other) => ({
+        entry: toHistoryEntryBody(other.entry),
+        share: other.share,
+        environment: other.environment,
+      })),
+    }
+    return { data: { entry: toHistoryEntryBody(entry), path, ...texts, incomplete: false, ...source, environments } }
+  })
 }
 
 function toEnvironmentBody({ environment, production, since, versions }: LiveEnvironment) {
@@ -138,34 +128,32 @@ function toEnvironmentBody({ environment, production, since, versions }: LiveEnv
 }
 
 /** Which change brought each line of a prompt. */
-function blameRoute({ store, clock }: Context, reader: ContentsReader) {
-  return async (app: FastifyInstance) => {
-    route(app, operations.getBlame, async (request, reply) => {
-      const { prompt } = request
-      const entry = await requestedEntry(prompt, lastValue((request.query as Query).entry))
-      if (entry === null) throw notFound()
-      const { state, text, lines } = await reader.blame(prompt.organisationId, entry, reply)
-      const commits = [...new Set(lines.map(({ commit }) => commit))]
-      const ranges = rangesOf(lines, await store.history.entriesOfCommits(prompt, commits))
-      return {
-        data: {
+function blameRoute(app: FastifyInstance, { store, clock }: Context, reader: ContentsReader): void {
+  route(app, operations.getBlame, async (request, reply) => {
+    const { prompt } = request
+    const entry = await requestedEntry(prompt, lastValue((request.query as Query).entry))
+    if (entry === null) throw notFound()
+    const { state, text, lines } = await reader.blame(prompt.organisationId, entry, reply)
+    const commits = [...new Set(lines.map(({ commit }) => commit))]
+    const ranges = rangesOf(lines, await store.history.entriesOfCommits(prompt, commits))
+    return {
+      data: {
+        entry: toHistoryEntryBody(entry),
+        path: entry.path,
+        state,
+        content: text,
+        lines: ranges.map(toRangeBody),
+        entries: entriesOf(ranges).map(({ message, actor, ...entry }) => ({
           entry: toHistoryEntryBody(entry),
-          path: entry.path,
-          state,
-          content: text,
-          lines: ranges.map(toRangeBody),
-          entries: entriesOf(ranges).map(({ message, actor, ...entry }) => ({
-            entry: toHistoryEntryBody(entry),
-            message: message && firstCharacters(message, searchedLength),
-            actor,
-          })),
-        },
-      }
-    })
-  }
+          message: message && firstCharacters(message, searchedLength),
+          actor,
+        })),
+      },
+    }
+  })
 
   async function requestedEntry(prompt: Prompt, id: string | undefined): Promise<EntryDetails | null> {
-    if (id !== undefined) return store.history.find(prompt, idParameter(id))
+    if (id !== undefined) return store.history.find(prompt, idParameter({ id }, 'id'))
     const now = clock()
     return (await liveAt(store, prompt, now, now))?.entry ?? null
   }

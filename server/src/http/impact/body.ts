@@ -1,7 +1,14 @@
-import type { EffectBody, LiveWindowBody, TimelineEntryBody, UnknownVersionsBody } from '../../../../contract/impact.ts'
+import type {
+  EffectBody,
+  LiveWindowBody,
+  SegmentsBody,
+  TimelineEntryBody,
+  UnknownVersionsBody,
+} from '../../../../contract/impact.ts'
 import type { PullStep } from '../../domain/history/history.ts'
 import { type Impact, rated } from '../../domain/impact/impact.ts'
 import type { LiveWindow } from '../../domain/impact/live/live-window.ts'
+import type { SegmentedImpact } from '../../domain/impact/segment-impact.ts'
 import type { TimelineEntry } from '../../domain/impact/timeline.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import { webUrlOf } from '../../domain/repositories/repository-url.ts'
@@ -10,8 +17,7 @@ import { sentVersion } from '../../domain/signals/version.ts'
 import { isoTime, timeOrNull } from '../../domain/time.ts'
 import type { Trial } from '../../domain/trials/trial.ts'
 import { forgeOf } from '../../forges/index.ts'
-import { toHistoryEntryBody } from '../history/body.ts'
-import { toHiddenStatusBody } from '../history/hidden-characters.ts'
+import { toHiddenStatusBody, toHistoryEntryBody } from '../history/body.ts'
 import { withoutAddresses } from '../shares/restricted.ts'
 
 /** The impact of a change, without the change itself. */
@@ -83,6 +89,25 @@ export function toTimelineEntryBody(
     hidden_characters: hiddenCharacters && toHiddenStatusBody(hiddenCharacters),
     pull: pull && { opened: toStepBody(pull.opened), outcome: toStepBody(pull.outcome) },
     impact: impact && toEffectBody(impact),
+  }
+}
+
+export function toSegmentsBody({ key, mix, segments, isComplete }: SegmentedImpact): SegmentsBody {
+  return {
+    key,
+    complete: isComplete,
+    mix: mix && { audience: rounded(mix.audience), within: rounded(mix.within) },
+    values: segments.map(({ value, isOther, before, after, difference, effectiveSignals, verdict, explanation }) => ({
+      value,
+      other: isOther,
+      before: rated(before),
+      after: rated(after),
+      effective_signals: effectiveSignals,
+      difference: difference === null ? null : rounded(difference.difference),
+      interval: difference === null ? null : difference.interval.map(rounded),
+      verdict,
+      explanation,
+    })),
   }
 }
 

@@ -5,38 +5,41 @@ import type { TimelineEntry } from '../../domain/impact/timeline.ts'
 import { streamTimeline } from '../../domain/impact/timeline-stream.ts'
 import type { Repository } from '../../domain/repositories/repository.ts'
 import { timelineWithTrials } from '../../domain/trials/change-trials.ts'
-import { auditExport } from '../audit/exports.ts'
 import type { Context } from '../context.ts'
-import { csvLine } from '../csv.ts'
-import { sendExport, untilClosed } from '../export-stream.ts'
+import { sendExport } from '../export-stream.ts'
 import { enumParameter, type Query } from '../parameters.ts'
 import { route } from '../route.ts'
-import { requestedMoment } from './as-of.ts'
 import { rounded, toTimelineEntryBody } from './body.ts'
+import { requestedMoment } from './parameters.ts'
 import { parseFilter } from './timeline.ts'
 
-export function exportTimelineRoute({ store, learned, clock }: Context) {
-  return async (app: FastifyInstance) => {
-    const { takeSlot, inTurns } = app.exports
-    route(app, operations.exportTimeline, async (request, reply) => {
-      const query = request.query as Query
-      const format = enumParameter(query, 'format', exportFormats) ?? 'ndjson'
-      const { prompt } = request
-      const filter = parseFilter(query)
-      const moment = requestedMoment(query, clock())
-      takeSlot(request, reply)
-      await auditExport(app.auditThrottle, request, 'history.exported', format)
-      const stream = streamTimeline(store, prompt, filter, moment, await learned.of(prompt))
-      const tried = triedOf(stream, (entries) => timelineWithTrials(store, request.access, prompt, moment, entries))
-      const batches = untilClosed(reply.raw, inTurns(request, bodiesOf(tried)))
-      const lines = format === 'csv' ? toCsv(batches) : toNdjson(batches)
-      return sendExport(reply, `${prompt.publicId}-history`, format, lines)
+export function exportTimelineRoute(app: FastifyInstance, { store, learned, clock }: Context): void {
+  route(app, operations.exportTimeline, async (request, reply) => {
+    const query = request.query as Query
+    const format = enumParameter(query, 'format', exportFormats) ?? 'ndjson'
+    const { access, prompt } = request
+    const filter = parseFilter(query)
+    const moment = requestedMoment(query, clock())
+    return sendExport(request, reply, {
+      name: 'history',
+      format,
+      columns: timelineColumns,
+      toCells,
+      toText: (entry: TimelineEntryBody) => JSON.stringify(entry),
+      async read() {
+        const stream = streamTimeline(store, prompt, filter, moment, await learned.of(prompt))
+        return bodiesOf(stream, (entries) => timelineWithTrials(store, access, prompt, moment, entries))
+      },
     })
-  }
+  })
 
-  async function* bodiesOf(batches: AsyncIterable<TimelineEntry[]>): AsyncGenerator<TimelineEntryBody[]> {
+  async function* bodiesOf(
+    batches: AsyncIterable<TimelineEntry[]>,
+    withTrials: (entries: TimelineEntry[]) => Promise<TimelineEntry[]>,
+  ): AsyncGenerator<TimelineEntryBody[]> {
     const repositories = new Map<number, Repository | null>()
-    for await (const entries of batches) {
+    for await (const batch of batches) {
+      const entries = await withTrials(batch)
       for (const { entry } of entries) {
         const { repositoryId: id } = entry
         if (id !== null && !repositories.has(id)) repositories.set(id, await store.repositories.find(id))
@@ -46,23 +49,7 @@ export function exportTimelineRoute({ store, learned, clock }: Context) {
   }
 }
 
-async function* triedOf(
-  batches: AsyncIterable<TimelineEntry[]>,
-  withTrials: (entries: TimelineEntry[]) => Promise<TimelineEntry[]>,
-): AsyncGenerator<TimelineEntry[]> {
-  for await (const entries of batches) yield withTrials(entries)
-}
-
-async function* toNdjson(batches: AsyncIterable<TimelineEntryBody[]>): AsyncGenerator<string> {
-  for await (const entries of batches) for (const entry of entries) yield `${JSON.stringify(entry)}\n`
-}
-
-async function* toCsv(batches: AsyncIterable<TimelineEntryBody[]>): AsyncGenerator<string> {
-  yield csvLine([...timelineColumns])
-  for await (const entries of batches) for (const entry of entries) yield csvLine(cellsOf(entry))
-}
-
-function cellsOf({ entry, message, actor, path, impact }: TimelineEntryBody): (string | number | null)[] {
+function toCells({ entry, message, actor, path, impact }: TimelineEntryBody): (string | number | null)[] {
   const { id, created_at, action, user, commit_sha, branch_name, pr_number, pr_url } = entry
   return [
     ...[id, created_at, action, user.name, user.email, actor, message, path],

@@ -9,42 +9,56 @@ import type { ModelChange } from '../../domain/telemetry/model-changes.ts'
 import { isoTime } from '../../domain/time.ts'
 import { timelineWithTrials } from '../../domain/trials/change-trials.ts'
 import type { Context } from '../context.ts'
-import { notFound, notShared } from '../errors.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { notFound } from '../errors.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { checkTimeRange, enumParameter, idParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
 import { route } from '../route.ts'
-import { requestedMoment } from './as-of.ts'
-import { toTimelineEntryBody, toUnknownVersionsBody } from './body.ts'
-import { toSegmentsBody } from './segment-body.ts'
-import { checkDeclared, segmentParameter } from './segment-parameter.ts'
+import { toSegmentsBody, toTimelineEntryBody, toUnknownVersionsBody } from './body.ts'
+import { requestedMoment, requestedSegment } from './parameters.ts'
 
-export function timelineRoute({ store, learned, clock }: Context) {
-  return async (app: FastifyInstance) => {
-    route(app, operations.listTimeline, async (request, reply) => {
-      const pageRequest = requestedPage(request.query)
-      const filter = parseFilter(request.query as Query)
-      const moment = requestedMoment(request.query as Query, clock())
-      const { prompt } = request
-      const withModels = lastValue((request.query as Query).model_changes) === 'true'
-      const timeline = await timelineOf(store, prompt, filter, pageRequest, moment, await learned.of(prompt), {
-        withModels,
-        withMetadata: request.access.shared?.includesSignals !== false,
-      })
-      const { totalCount, unknownVersions, modelChanges } = timeline
-      const entries = await timelineWithTrials(store, request.access, prompt, moment, timeline.entries)
-      const repositories = await repositoriesOf(entries)
-      const isShared = request.access.shared !== undefined
-      const data = entries.map((item) =>
-        toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null, isShared),
-      )
-      return reply.type('application/json; charset=utf-8').send(
-        renderPage(data, pageRequest, totalCount, {
-          unknown_versions: toUnknownVersionsBody(unknownVersions),
-          ...(modelChanges !== null && { model_changes: modelChanges.slice(-maxModelChanges).map(toModelChangeBody) }),
-        }),
-      )
+export function timelineRoutes(app: FastifyInstance, { store, learned, clock }: Context): void {
+  route(app, operations.listTimeline, async (request, reply) => {
+    const pageRequest = requestedPage(request.query)
+    const filter = parseFilter(request.query as Query)
+    const moment = requestedMoment(request.query as Query, clock())
+    const { prompt } = request
+    const withModels = lastValue((request.query as Query).model_changes) === 'true'
+    const timeline = await timelineOf(store, prompt, filter, pageRequest, moment, await learned.of(prompt), {
+      withModels,
+      withMetadata: request.access.shared?.includesSignals !== false,
     })
-  }
+    const { totalCount, unknownVersions, modelChanges } = timeline
+    const entries = await timelineWithTrials(store, request.access, prompt, moment, timeline.entries)
+    const repositories = await repositoriesOf(entries)
+    const isShared = request.access.shared !== undefined
+    const data = entries.map((item) =>
+      toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null, isShared),
+    )
+    return sendPage(reply, data, pageRequest, totalCount, {
+      unknown_versions: toUnknownVersionsBody(unknownVersions),
+      ...(modelChanges !== null && { model_changes: modelChanges.slice(-maxModelChanges).map(toModelChangeBody) }),
+    })
+  })
+
+  route(app, operations.getTimelineEntry, async (request) => {
+    const { prompt } = request
+    const query = request.query as Query
+    const entryId = idParameter(request.params, 'entry_id')
+    const moment = requestedMoment(query, clock())
+    const by = await requestedSegment(store, request)
+    const entry = await timelineEntryOf(store, prompt, entryId, moment, await learned.of(prompt), by)
+    if (entry === null) throw notFound()
+    const [found = entry] = await timelineWithTrials(store, request.access, prompt, moment, [entry])
+    const { repositoryId } = found.entry
+    const repository = repositoryId === null ? null : await store.repositories.find(repositoryId)
+    const segments = found.impact?.segments ?? null
+    return {
+      data: {
+        ...toTimelineEntryBody(found, repository, request.access.shared !== undefined),
+        ...(by !== null && { segments: segments && toSegmentsBody(segments) }),
+      },
+    }
+  })
 
   async function repositoriesOf(entries: TimelineEntry[]): Promise<Map<number | null, Repository | null>> {
     const ids = [...new Set(entries.map(({ entry }) => entry.repositoryId))].filter((id) => id !== null)
@@ -71,31 +85,4 @@ function parseActions(text: string | undefined): Action[] | null {
   const values = text.split(',') as Action[]
   if (!values.every((value) => actions.includes(value))) throw invalid(invalidAction)
   return [...new Set(values)]
-}
-
-export function timelineEntryRoute({ store, learned, clock }: Context) {
-  return async (app: FastifyInstance) => {
-    route(app, operations.getTimelineEntry, async (request) => {
-      const { prompt } = request
-      const query = request.query as Query
-      const entryId = idParameter((request.params as { entry_id: string }).entry_id)
-      const moment = requestedMoment(query, clock())
-      const by = segmentParameter(query)
-      // The values of segments are metadata.
-      if (by !== null && request.access.shared?.includesSignals === false) throw notShared()
-      if (by !== null) checkDeclared(by, await store.segments.ofPrompt(prompt))
-      const entry = await timelineEntryOf(store, prompt, entryId, moment, await learned.of(prompt), by)
-      if (entry === null) throw notFound()
-      const [found = entry] = await timelineWithTrials(store, request.access, prompt, moment, [entry])
-      const { repositoryId } = found.entry
-      const repository = repositoryId === null ? null : await store.repositories.find(repositoryId)
-      const segments = found.impact?.segments ?? null
-      return {
-        data: {
-          ...toTimelineEntryBody(found, repository, request.access.shared !== undefined),
-          ...(by !== null && { segments: segments && toSegmentsBody(segments) }),
-        },
-      }
-    })
-  }
 }

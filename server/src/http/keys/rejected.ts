@@ -4,7 +4,6 @@ import type { Access } from '../../domain/access/api-key.ts'
 import { type Clock, hour, minute } from '../../domain/time.ts'
 import type { AuditThrottle } from '../audit/throttle.ts'
 import type { ClientAddresses } from '../client-address.ts'
-import { networkOf } from './network.ts'
 
 /** Records keys that were rejected. The response neither waits for it nor differs because of it. */
 export interface RejectedKeys {
@@ -22,7 +21,7 @@ const maxLoggedNetworks = 10
 
 export function createRejectedKeys(
   audit: AuditThrottle,
-  addresses: Pick<ClientAddresses, 'of'>,
+  addresses: Pick<ClientAddresses, 'networkOf'>,
   log: Logger,
   clock: Clock,
 ): RejectedKeys {
@@ -46,7 +45,7 @@ export function createRejectedKeys(
 
   return {
     inactive({ keyId, organisationId, revokedAt }, request) {
-      const network = boundedNetwork(keyId, networkOf(addresses.of(request)))
+      const network = boundedNetwork(keyId, addresses.networkOf(request))
       const reason = revokedAt === null ? 'expired' : 'revoked'
       audit.count({
         organisationId,
@@ -58,7 +57,7 @@ export function createRejectedKeys(
     },
     unknown(request) {
       suppressed++
-      if (suppressedNetworks.size < maxLoggedNetworks) suppressedNetworks.add(networkOf(addresses.of(request)))
+      if (suppressedNetworks.size < maxLoggedNetworks) suppressedNetworks.add(addresses.networkOf(request))
       const now = performance.now()
       if (now - lastLoggedAt < logEveryMs) return
       log.warn({ rejected: suppressed, networks: [...suppressedNetworks] }, 'rejected unknown API keys')

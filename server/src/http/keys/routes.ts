@@ -1,20 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type NewKeyBody, operations } from '../../../../contract/keys.ts'
-import { defaultOverlapHours, type OverlapBody } from '../../../../contract/schema.ts'
 import { type Access, type ApiKey, issueKey, type Role, rotateKey } from '../../domain/access/api-key.ts'
 import { ownKeyRoles, type Person } from '../../domain/access/person.ts'
 import { invalid } from '../../domain/errors.ts'
-import { pageOffset } from '../../domain/page.ts'
-import { hour, type Instant, parseTime } from '../../domain/time.ts'
+import { type Instant, parseTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { forbidden, notFound } from '../errors.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
-import { idParameter } from '../parameters.ts'
+import { cutPage, requestedPage, sendPage } from '../page-body.ts'
+import { idParameter, overlapMs } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { toIssuedKeyBody, toKeyBody } from './body.ts'
 
 /** Manage API keys, as the CLI does: admins those of the organisation, other people their own. */
-export function keyRoutes({ store, vault, clock }: Context) {
+export function keyRoutes(app: FastifyInstance, { store, vault, clock }: Context): void {
   /**
    * Whose keys the caller may manage: null for all, otherwise their own. Only while signed in: one of their keys may have fewer
    * rights than they have, and must not create one that has them all.
@@ -29,8 +27,7 @@ export function keyRoutes({ store, vault, clock }: Context) {
   /** The key in the path. A key that the caller may not manage is a 404, and so is the key of a person's sessions. */
   async function findKey({ params, access }: FastifyRequest): Promise<ApiKey> {
     const owner = await ownerFor(access)
-    const { key_id: id } = params as { key_id: string }
-    const key = await store.keys.find(idParameter(id))
+    const key = await store.keys.find(idParameter(params, 'key_id'))
     if (key === null || key.organisationId !== access.organisationId || key.hint === '') throw notFound()
     if (owner !== null && key.personId !== owner.id) throw notFound()
     return key
@@ -47,55 +44,48 @@ export function keyRoutes({ store, vault, clock }: Context) {
     return owner
   }
 
-  return async (app: FastifyInstance) => {
-    route(app, operations.listKeys, async (request, reply) => {
-      const owner = await ownerFor(request.access)
-      const keys = await store.keys.list(request.access.organisationId, owner?.id)
-      const pageRequest = requestedPage(request.query)
-      const offset = pageOffset(pageRequest)
-      const page = keys.slice(offset, offset + pageRequest.limit)
-      return reply
-        .type('application/json; charset=utf-8')
-        .send(renderPage(page.map(toKeyBody), pageRequest, keys.length))
-    })
+  route(app, operations.listKeys, async (request, reply) => {
+    const owner = await ownerFor(request.access)
+    const keys = await store.keys.list(request.access.organisationId, owner?.id)
+    const page = requestedPage(request.query)
+    return sendPage(reply, cutPage(keys, page).map(toKeyBody), page, keys.length)
+  })
 
-    const checkOwner = beforeBody(({ access }) => ownerFor(access))
-    route(
-      app,
-      operations.createKey,
-      async (request, reply) => {
-        const body = request.body as NewKeyBody
-        const { name = 'unnamed', role = 'standard', prompts = null, expires_at: expires, personal = false } = body
-        const { access } = request
-        const { organisationId } = access
-        const now = clock()
-        const expiresAt = expires == null ? null : futureTime('expires_at', expires, now)
-        const personId = (await newOwner(access, role, personal))?.id ?? null
-        const details = { organisationId, personId, name, role, prompts, createdAt: now, expiresAt }
-        const issued = await issueKey(store.keys, details, access, vault)
-        return reply.status(201).send({ data: toIssuedKeyBody(issued) })
-      },
-      checkOwner,
-    )
+  const checkOwner = beforeBody(({ access }) => ownerFor(access))
+  route(
+    app,
+    operations.createKey,
+    async (request, reply) => {
+      const body = request.body as NewKeyBody
+      const { name = 'unnamed', role = 'standard', prompts = null, expires_at: expires, personal = false } = body
+      const { access } = request
+      const { organisationId } = access
+      const now = clock()
+      const expiresAt = expires == null ? null : futureTime('expires_at', expires, now)
+      const personId = (await newOwner(access, role, personal))?.id ?? null
+      const details = { organisationId, personId, name, role, prompts, createdAt: now, expiresAt }
+      const issued = await issueKey(store.keys, details, access, vault)
+      return reply.status(201).send({ data: toIssuedKeyBody(issued) })
+    },
+    checkOwner,
+  )
 
-    route(app, operations.revokeKey, async (request, reply) => {
-      const { id } = await findKey(request)
-      await store.keys.revoke(id, clock(), request.access)
-      return reply.status(204).send()
-    })
+  route(app, operations.revokeKey, async (request, reply) => {
+    const { id } = await findKey(request)
+    await store.keys.revoke(id, clock(), request.access)
+    return reply.status(204).send()
+  })
 
-    route(
-      app,
-      operations.rotateKey,
-      async (request, reply) => {
-        const { overlap_hours: overlapHours = defaultOverlapHours } = (request.body ?? {}) as OverlapBody
-        const key = await findKey(request)
-        const issued = await rotateKey(store.keys, key, overlapHours * hour, clock(), request.access, vault)
-        return reply.status(201).send({ data: toIssuedKeyBody(issued) })
-      },
-      beforeBody(findKey),
-    )
-  }
+  route(
+    app,
+    operations.rotateKey,
+    async (request, reply) => {
+      const key = await findKey(request)
+      const issued = await rotateKey(store.keys, key, overlapMs(request.body), clock(), request.access, vault)
+      return reply.status(201).send({ data: toIssuedKeyBody(issued) })
+    },
+    beforeBody(findKey),
+  )
 }
 
 function futureTime(field: string, text: string, now: Instant): Instant {

@@ -21,44 +21,42 @@ const methodNotAllowed = JSON.stringify({
 })
 
 /** The endpoint for agents: the Model Context Protocol over HTTP. */
-export function mcpRoutes(context: Context) {
+export function mcpRoutes(app: FastifyInstance, context: Context): void {
   const { store, learned, clock, log, publicUrl, propose } = context
   // The SDK takes longer to load than the rest of the API, and most processes never need it.
   const loadEndpoint = lazy(() => import('../../mcp/endpoint.ts'))
 
-  return async (app: FastifyInstance) => {
-    for (const method of ['GET', 'DELETE']) {
-      app.route({ method, url: mcpPath, handler: rejectMethod })
-    }
+  for (const method of ['GET', 'DELETE']) {
+    app.route({ method, url: mcpPath, handler: rejectMethod })
+  }
 
-    app.register(async (guarded) => {
-      // Agents send a key. A session would let any page that the user visits try the tools.
-      requireKey(guarded, context, (request, _reply, now) => authenticate(store, app.rejectedKeys, request, now))
-      acceptJsonBodies(guarded)
-      guarded.post(mcpPath, { schema, config: { roles: readerRoles } }, async (request, reply) => {
-        // Required by the protocol against DNS rebinding: only programs and our own pages may connect.
-        if (isSameOrigin(request.headers, publicUrl()) === false) throw crossOrigin()
-        const { respond } = await loadEndpoint()
-        const { status, contentType, body } = await respond(
-          { headers: protocolHeaders(request), body: request.body as object },
-          toolContext(request, reply),
-          (thrown) => {
-            if (!(thrown instanceof UnavailableError)) log.error({ requestId: request.id, err: thrown }, 'tool failed')
-          },
-        )
-        reply.header('Cache-Control', 'no-store')
-        if (contentType !== null) reply.type(contentType)
-        return reply.status(status).send(body)
-      })
+  app.register(async (guarded) => {
+    // Agents send a key. A session would let any page that the user visits try the tools.
+    requireKey(guarded, context, (request, _reply, now) => authenticate(store, app.rejectedKeys, request, now))
+    acceptJsonBodies(guarded)
+    guarded.post(mcpPath, { schema, config: { roles: readerRoles } }, async (request, reply) => {
+      // Required by the protocol against DNS rebinding: only programs and our own pages may connect.
+      if (isSameOrigin(request.headers, publicUrl()) === false) throw crossOrigin()
+      const { respond } = await loadEndpoint()
+      const { status, contentType, body } = await respond(
+        { headers: protocolHeaders(request), body: request.body as object },
+        toolContext(request, reply),
+        (thrown) => {
+          if (!(thrown instanceof UnavailableError)) log.error({ requestId: request.id, err: thrown }, 'tool failed')
+        },
+      )
+      reply.header('Cache-Control', 'no-store')
+      if (contentType !== null) reply.type(contentType)
+      return reply.status(status).send(body)
     })
+  })
 
-    function toolContext({ access }: FastifyRequest, reply: FastifyReply): ToolContext {
-      const texts: ToolContext['texts'] = {
-        contents: (organisationId, entry) => app.contents.contents(organisationId, entry, reply),
-        earliestText: (prompt, at) => app.contents.earliestText(prompt, at, reply),
-      }
-      return { store, learned, access, texts, propose, now: clock() }
+  function toolContext({ access }: FastifyRequest, reply: FastifyReply): ToolContext {
+    const texts: ToolContext['texts'] = {
+      contents: (organisationId, entry) => app.contents.contents(organisationId, entry, reply),
+      earliestText: (prompt, at) => app.contents.earliestText(prompt, at, reply),
     }
+    return { store, learned, access, texts, propose, now: clock() }
   }
 }
 

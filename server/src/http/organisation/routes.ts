@@ -8,7 +8,10 @@ import type { Context } from '../context.ts'
 import { route } from '../route.ts'
 
 /** The organisation of the key. */
-export function organisationRoutes({ store, clock, planLimits, organisationLimits }: Context) {
+export function organisationRoutes(
+  app: FastifyInstance,
+  { store, clock, planLimits, organisationLimits }: Context,
+): void {
   function bodyOf({ id, name, plan, createdAt }: Organisation): { data: OrganisationBody } {
     const { repositories, signalRetentionDays } = organisationLimits
     const limits = {
@@ -22,14 +25,12 @@ export function organisationRoutes({ store, clock, planLimits, organisationLimit
     }
   }
 
-  return async (app: FastifyInstance) => {
-    route(app, operations.getOrganisation, async ({ access }) =>
-      bodyOf((await store.organisations.find(access.organisationId)) as Organisation),
-    )
+  route(app, operations.getOrganisation, async ({ access }) =>
+    bodyOf((await store.organisations.find(access.organisationId)) as Organisation),
+  )
 
-    route(app, operations.renameOrganisation, async ({ access, body }) => {
-      const name = validOrganisationName((body as OrganisationNameBody).name)
-      return bodyOf((await store.organisations.rename(access.organisationId, name, clock(), access)) as Organisation)
-    })
-  }
+  route(app, operations.renameOrganisation, async ({ access, body }) => {
+    const name = validOrganisationName((body as OrganisationNameBody).name)
+    return bodyOf((await store.organisations.rename(access.organisationId, name, clock(), access)) as Organisation)
+  })
 }

@@ -6,11 +6,12 @@ import type { Context } from '../context.ts'
 import { asDomainError, errorMessage, statusOf } from '../errors.ts'
 import { requireKey } from '../keys/required.ts'
 import { lazy } from '../lazy.ts'
-import { otlpPaths } from './path.ts'
 import { contentTypes, type Encoding, encodeStatus } from './response.ts'
 
+/** Where exporters send to, below the URL of the service. */
+export const otlpPaths = { logs: '/v1/logs', spans: '/v1/traces' } as const
 // As sent. What is compressed may have more: see endpoint.ts.
-export const otlpBodyLimit = 4 * 1024 * 1024
+const otlpBodyLimit = 4 * 1024 * 1024
 
 const retryAfterSeconds = 5
 
@@ -18,42 +19,40 @@ const retryAfterSeconds = 5
  * OpenTelemetry over HTTP. A protocol of others, so not in the documentation of the API: see docs/opentelemetry.md. Errors have the
  * statuses and the body that the protocol defines, because exporters retry 503 and drop everything else.
  */
-export function otlpRoutes(context: Context) {
+export function otlpRoutes(app: FastifyInstance, context: Context): void {
   const { store, planLimits, clock, log, organisationLimits } = context
   const loadEndpoint = lazy(() => import('./endpoint.ts'))
 
-  return async (app: FastifyInstance) => {
-    app.removeAllContentTypeParsers()
-    for (const type of Object.values(contentTypes)) {
-      app.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit: otlpBodyLimit }, (_request, bytes, done) =>
-        done(null, bytes),
-      )
-    }
-    app.setErrorHandler((error, request, reply) => sendStatus(request, reply, error as Error))
-    requireKey(app, context, (request, _reply, now) => authenticate(store, app.rejectedKeys, request, now))
+  app.removeAllContentTypeParsers()
+  for (const type of Object.values(contentTypes)) {
+    app.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit: otlpBodyLimit }, (_request, bytes, done) =>
+      done(null, bytes),
+    )
+  }
+  app.setErrorHandler((error, request, reply) => sendStatus(request, reply, error as Error))
+  requireKey(app, context, (request, _reply, now) => authenticate(store, app.rejectedKeys, request, now))
 
-    for (const kind of Object.keys(otlpPaths) as TelemetryKind[]) {
-      app.route({
-        method: 'POST',
-        url: otlpPaths[kind],
-        bodyLimit: otlpBodyLimit,
-        config: { roles: signalRoles, batch: true, changesSignals: true },
-        handler: async (request, reply) => {
-          const encoding = encodingOf(request)
-          const compression = request.headers['content-encoding'] ?? 'identity'
-          if (compression !== 'gzip' && compression !== 'identity') throw unsupported('Content-Encoding', 'gzip')
-          const { receive } = await loadEndpoint()
-          const body = await receive(
-            kind,
-            encoding,
-            (request.body as Buffer | undefined) ?? Buffer.alloc(0),
-            compression === 'gzip',
-            { store, access: request.access, planLimits, now: clock(), days: organisationLimits.telemetryDays },
-          )
-          return reply.type(contentTypes[encoding]).send(body)
-        },
-      })
-    }
+  for (const kind of Object.keys(otlpPaths) as TelemetryKind[]) {
+    app.route({
+      method: 'POST',
+      url: otlpPaths[kind],
+      bodyLimit: otlpBodyLimit,
+      config: { roles: signalRoles, batch: true, changesSignals: true },
+      handler: async (request, reply) => {
+        const encoding = encodingOf(request)
+        const compression = request.headers['content-encoding'] ?? 'identity'
+        if (compression !== 'gzip' && compression !== 'identity') throw unsupported('Content-Encoding', 'gzip')
+        const { receive } = await loadEndpoint()
+        const body = await receive(
+          kind,
+          encoding,
+          (request.body as Buffer | undefined) ?? Buffer.alloc(0),
+          compression === 'gzip',
+          { store, access: request.access, planLimits, now: clock(), days: organisationLimits.telemetryDays },
+        )
+        return reply.type(contentTypes[encoding]).send(body)
+      },
+    })
   }
 
   function sendStatus(request: FastifyRequest, reply: FastifyReply, error: Error): FastifyReply {

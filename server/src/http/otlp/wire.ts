@@ -8,7 +8,7 @@ export class TooManyPartsError extends Error {}
  * How much of a message may still be read. Compressed, millions of empty parts are a few kilobytes, and reading them would take seconds.
  * The parts of one item, which is read in one go, are bounded on their own.
  */
-export interface Budget {
+interface Budget {
   total: number
   ofItem: number
 }
@@ -41,8 +41,8 @@ export interface Cursor {
   until: number
 }
 
-export const varintType = 0
-export const fixed64Type = 1
+const varintType = 0
+const fixed64Type = 1
 export const bytesType = 2
 const fixed32Type = 5
 

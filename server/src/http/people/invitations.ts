@@ -4,11 +4,10 @@ import { mailboxOf } from '../../domain/access/email-address.ts'
 import { createInvitation, type Invitation } from '../../domain/access/invitation.ts'
 import type { Organisation } from '../../domain/access/organisation.ts'
 import { createMinuteLimit } from '../../domain/minute-limit.ts'
-import { pageOffset } from '../../domain/page.ts'
 import { hour, isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { cutPage, requestedPage, sendPage } from '../page-body.ts'
 import { idParameter } from '../parameters.ts'
 import { route } from '../route.ts'
 
@@ -18,7 +17,7 @@ const maxSenders = 10_000
 const tooMany = 'Too many invitations were sent by email within an hour.'
 
 /** Links that let people join. */
-export function invitationRoutes({ store, signIn, publicUrl, clock, log }: Context) {
+export function invitationRoutes(app: FastifyInstance, { store, signIn, publicUrl, clock, log }: Context): void {
   const ofMailbox = createMinuteLimit(mailsPerMailbox, tooMany, maxSenders, clock, hour)
   const ofOrganisation = createMinuteLimit(mailsPerOrganisation, tooMany, maxSenders, clock, hour)
 
@@ -43,46 +42,41 @@ export function invitationRoutes({ store, signIn, publicUrl, clock, log }: Conte
     await signIn.sendMail?.({ to, subject, text })
   }
 
-  return async (app: FastifyInstance) => {
-    route(app, operations.listInvitations, async ({ access, query }, reply) => {
-      const invitations = await store.invitations.list(access.organisationId, clock())
-      const request = requestedPage(query)
-      const page = invitations.slice(pageOffset(request), pageOffset(request) + request.limit)
-      return reply
-        .type('application/json; charset=utf-8')
-        .send(renderPage(page.map(toInvitationBody), request, invitations.length))
-    })
+  route(app, operations.listInvitations, async ({ access, query }, reply) => {
+    const invitations = await store.invitations.list(access.organisationId, clock())
+    const page = requestedPage(query)
+    return sendPage(reply, cutPage(invitations, page).map(toInvitationBody), page, invitations.length)
+  })
 
-    route(app, operations.createInvitation, async ({ access, body }, reply) => {
-      const { role = 'member', email = null } = body as NewInvitationBody
-      const { organisationId } = access
-      const { invitation, token } = await createInvitation(
-        store.invitations,
-        { organisationId, role, email },
-        clock(),
-        access,
+  route(app, operations.createInvitation, async ({ access, body }, reply) => {
+    const { role = 'member', email = null } = body as NewInvitationBody
+    const { organisationId } = access
+    const { invitation, token } = await createInvitation(
+      store.invitations,
+      { organisationId, role, email },
+      clock(),
+      access,
+    )
+    // In the fragment, which browsers send to no server: it is in no log and no Referer header.
+    const url = `${publicUrl()}/sign-in#${token}`
+    const { email: address } = invitation
+    const to = signIn.sendMail !== null && address !== null && mayMail(address, organisationId) ? address : null
+    if (to !== null) {
+      mail(to, organisationId, url).catch((error) =>
+        log.warn({ err: error }, 'an invitation could not be sent by email'),
       )
-      // In the fragment, which browsers send to no server: it is in no log and no Referer header.
-      const url = `${publicUrl()}/sign-in#${token}`
-      const { email: address } = invitation
-      const to = signIn.sendMail !== null && address !== null && mayMail(address, organisationId) ? address : null
-      if (to !== null) {
-        mail(to, organisationId, url).catch((error) =>
-          log.warn({ err: error }, 'an invitation could not be sent by email'),
-        )
-      }
-      return reply
-        .status(201)
-        .header('Cache-Control', 'no-store')
-        .send({ data: { ...toInvitationBody(invitation), url, is_mailed: to !== null } })
-    })
+    }
+    return reply
+      .status(201)
+      .header('Cache-Control', 'no-store')
+      .send({ data: { ...toInvitationBody(invitation), url, is_mailed: to !== null } })
+  })
 
-    route(app, operations.revokeInvitation, async ({ access, params }, reply) => {
-      const id = idParameter((params as { invitation_id: string }).invitation_id)
-      if ((await store.invitations.revoke(access.organisationId, id, clock(), access)) === null) throw notFound()
-      return reply.status(204).send()
-    })
-  }
+  route(app, operations.revokeInvitation, async ({ access, params }, reply) => {
+    const id = idParameter(params, 'invitation_id')
+    if ((await store.invitations.revoke(access.organisationId, id, clock(), access)) === null) throw notFound()
+    return reply.status(204).send()
+  })
 }
 
 function toInvitationBody(invitation: Invitation): InvitationBody {

@@ -1,54 +1,46 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { operations, type PersonUpdateBody } from '../../../../contract/people.ts'
 import type { Person } from '../../domain/access/person.ts'
-import { pageOffset } from '../../domain/page.ts'
 import type { Context } from '../context.ts'
 import { forbidden, notFound } from '../errors.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { cutPage, requestedPage, sendPage } from '../page-body.ts'
 import { idParameter } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { toPersonBody } from './body.ts'
 
 /** The people of the organisation. */
-export function personRoutes({ store, clock }: Context) {
+export function personRoutes(app: FastifyInstance, { store, clock }: Context): void {
   async function findPerson({ params, access }: FastifyRequest): Promise<Person> {
-    const { person_id: id } = params as { person_id: string }
-    const person = await store.people.find(access.organisationId, idParameter(id))
+    const person = await store.people.find(access.organisationId, idParameter(params, 'person_id'))
     if (person === null) throw notFound()
     return person
   }
 
-  return async (app: FastifyInstance) => {
-    route(app, operations.listPeople, async ({ access, query }, reply) => {
-      // Such a key may be that of another company.
-      if (access.prompts !== null) throw forbidden(access.role)
-      const people = await store.people.list(access.organisationId)
-      const request = requestedPage(query)
-      const offset = pageOffset(request)
-      const page = people.slice(offset, offset + request.limit)
-      return reply
-        .type('application/json; charset=utf-8')
-        .send(renderPage(page.map(toPersonBody), request, people.length))
-    })
+  route(app, operations.listPeople, async ({ access, query }, reply) => {
+    // Such a key may be that of another company.
+    if (access.prompts !== null) throw forbidden(access.role)
+    const people = await store.people.list(access.organisationId)
+    const page = requestedPage(query)
+    return sendPage(reply, cutPage(people, page).map(toPersonBody), page, people.length)
+  })
 
-    route(
-      app,
-      operations.updatePerson,
-      async (request) => {
-        const { role, disabled } = request.body as PersonUpdateBody
-        const { access } = request
-        let person = await findPerson(request)
-        if (role !== undefined) person = await store.people.setRole(person, role, 'admin', clock(), access)
-        if (disabled === true) person = await store.people.disable(person, clock(), access)
-        if (disabled === false) person = await store.people.enable(person, clock(), access)
-        return { data: toPersonBody(person) }
-      },
-      beforeBody(findPerson),
-    )
+  route(
+    app,
+    operations.updatePerson,
+    async (request) => {
+      const { role, disabled } = request.body as PersonUpdateBody
+      const { access } = request
+      let person = await findPerson(request)
+      if (role !== undefined) person = await store.people.setRole(person, role, 'admin', clock(), access)
+      if (disabled === true) person = await store.people.disable(person, clock(), access)
+      if (disabled === false) person = await store.people.enable(person, clock(), access)
+      return { data: toPersonBody(person) }
+    },
+    beforeBody(findPerson),
+  )
 
-    route(app, operations.deletePerson, async (request, reply) => {
-      await store.people.delete(await findPerson(request), clock(), request.access)
-      return reply.status(204).send()
-    })
-  }
+  route(app, operations.deletePerson, async (request, reply) => {
+    await store.people.delete(await findPerson(request), clock(), request.access)
+    return reply.status(204).send()
+  })
 }

@@ -6,13 +6,13 @@ import { type Instant, isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { enumParameter, lastValue, type Query } from '../parameters.ts'
 import { toRegressionBody } from '../regressions/body.ts'
 import { route } from '../route.ts'
 
 /** List, search, create, rename and delete prompts. */
-export function promptRoutes({ store, learned, clock }: Context) {
+export function promptRoutes(app: FastifyInstance, { store, learned, clock }: Context): void {
   async function bodiesOf(prompts: Prompt[]): Promise<PromptBody[]> {
     return toPromptBodies(await overviewsOf(store, learned, prompts, clock()))
   }
@@ -22,38 +22,35 @@ export function promptRoutes({ store, learned, clock }: Context) {
     return { data }
   }
 
-  return async (app: FastifyInstance) => {
-    route(app, operations.listPrompts, async (request, reply) => {
-      const pageRequest = requestedPage(request.query)
-      const { organisationId, prompts: glob } = request.access
-      const filter = { search: lastValue((request.query as Query).q) ?? '', glob }
-      const order = parseOrder(request.query as Query, clock())
-      const { prompts, totalCount } = await store.prompts.page(organisationId, filter, order, pageRequest)
-      const page = renderPage(await bodiesOf(prompts), pageRequest, totalCount)
-      return reply.type('application/json; charset=utf-8').send(page)
-    })
+  route(app, operations.listPrompts, async (request, reply) => {
+    const pageRequest = requestedPage(request.query)
+    const { organisationId, prompts: glob } = request.access
+    const filter = { search: lastValue((request.query as Query).q) ?? '', glob }
+    const order = parseOrder(request.query as Query, clock())
+    const { prompts, totalCount } = await store.prompts.page(organisationId, filter, order, pageRequest)
+    return sendPage(reply, await bodiesOf(prompts), pageRequest, totalCount)
+  })
 
-    route(app, operations.createPrompt, async (request, reply) => {
-      const { name } = request.body as PromptNameBody
-      const { access } = request
-      const created = await store.prompts.create(newPrompt(access.organisationId, name, clock()), access)
-      return reply.status(201).send(await respondWith(created))
-    })
+  route(app, operations.createPrompt, async (request, reply) => {
+    const { name } = request.body as PromptNameBody
+    const { access } = request
+    const created = await store.prompts.create(newPrompt(access.organisationId, name, clock()), access)
+    return reply.status(201).send(await respondWith(created))
+  })
 
-    route(app, operations.getPrompt, (request) => respondWith(request.prompt))
+  route(app, operations.getPrompt, (request) => respondWith(request.prompt))
 
-    route(app, operations.renamePrompt, async (request) => {
-      const { name } = request.body as PromptNameBody
-      const renamed = await store.prompts.rename(request.prompt, validPromptName(name), clock(), request.access)
-      if (renamed === null) throw notFound()
-      return respondWith(renamed)
-    })
+  route(app, operations.renamePrompt, async (request) => {
+    const { name } = request.body as PromptNameBody
+    const renamed = await store.prompts.rename(request.prompt, validPromptName(name), clock(), request.access)
+    if (renamed === null) throw notFound()
+    return respondWith(renamed)
+  })
 
-    route(app, operations.deletePrompt, async (request, reply) => {
-      await store.prompts.delete(request.prompt, clock(), request.access)
-      return reply.status(204).send()
-    })
-  }
+  route(app, operations.deletePrompt, async (request, reply) => {
+    await store.prompts.delete(request.prompt, clock(), request.access)
+    return reply.status(204).send()
+  })
 }
 
 function parseOrder(query: Query, now: Instant): PromptOrder {

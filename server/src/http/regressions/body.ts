@@ -1,3 +1,4 @@
+import type { ProposalBody } from '../../../../contract/proposals.ts'
 import type { RegressionBody, RegressionDetailsBody } from '../../../../contract/regressions.ts'
 import { isCertainEnough } from '../../domain/alerts/certainty.ts'
 import type { ListedAlertDelivery } from '../../domain/alerts/delivery.ts'
@@ -7,7 +8,6 @@ import { type Instant, isoTime, timeOrNull } from '../../domain/time.ts'
 import { ownerOf, type TriageStep } from '../../domain/triage.ts'
 import { destinationOf } from '../alerts/body.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
-import { toProposalBody } from '../proposals/body.ts'
 import { toStepBody, toTriagedBody } from '../triage-body.ts'
 
 export function toRegressionBody(regression: ListedRegression): RegressionBody {
@@ -56,6 +56,20 @@ export function toRegressionDetailsBody(
     proposal: proposal && toProposalBody(proposal),
     steps: steps.map(toStepBody),
     told,
+  }
+}
+
+export function toProposalBody(proposal: Proposal): ProposalBody {
+  return {
+    id: proposal.id,
+    state: proposal.state,
+    mode: proposal.mode,
+    files: proposal.files,
+    branch: proposal.branch,
+    pr_number: proposal.prNumber,
+    pr_url: proposal.prUrl,
+    proposed_by: proposal.proposedBy,
+    created_at: isoTime(proposal.createdAt),
   }
 }
 

@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { NewProposalBody } from '../../../../contract/proposals.ts'
 import {
   alreadyClosed,
   type DismissalBody,
@@ -7,11 +8,10 @@ import {
   regressionSortValues,
   type TriageBody,
 } from '../../../../contract/regressions.ts'
-import type { Access } from '../../domain/access/api-key.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { stateOf } from '../../domain/history/pull.ts'
 import type { Prompt } from '../../domain/prompt.ts'
-import type { Proposal } from '../../domain/proposals/proposal.ts'
+import { checkFiles, type Proposal } from '../../domain/proposals/proposal.ts'
 import {
   type ListedRegression,
   type RegressionOrder,
@@ -20,91 +20,99 @@ import {
 } from '../../domain/regressions/regression.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { enumParameter, idParameter, lastValue, type Query } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { readTriage, withoutNote } from '../triage-body.ts'
-import { visiblePrompts } from '../visible-prompts.ts'
-import { toRegressionBody, toRegressionDetailsBody } from './body.ts'
+import { listedPrompts } from '../visible-prompts.ts'
+import { toProposalBody, toRegressionBody, toRegressionDetailsBody } from './body.ts'
 
-/** Changes that made prompts worse: list and dismiss them. */
-export function regressionRoutes({ store, clock }: Context) {
-  async function existing(prompt: Prompt, params: unknown): Promise<ListedRegression> {
-    const regression = await store.regressions.find(prompt, regressionId(params))
+/** Changes that made prompts worse: list and dismiss them, or propose to take them back. */
+export function regressionRoutes(app: FastifyInstance, { store, propose, clock }: Context): void {
+  async function existing({ prompt, params }: FastifyRequest): Promise<ListedRegression> {
+    const regression = await store.regressions.find(prompt, idParameter(params, 'regression_id'))
     if (regression === null) throw notFound()
     return regression
   }
 
-  async function pageOf(
-    query: unknown,
-    { organisationId, shared }: Access,
-    promptIds: number[] | null,
-  ): Promise<string> {
-    const request = requestedPage(query)
-    const state = enumParameter(query as Query, 'state', regressionStates)
+  async function list(request: FastifyRequest, reply: FastifyReply) {
+    const { organisationId, shared } = request.access
+    const promptIds = await listedPrompts(store.prompts, request)
+    const query = request.query as Query
+    const page = requestedPage(query)
+    const state = enumParameter(query, 'state', regressionStates)
     const { regressions, totalCount } = await store.regressions.page(
       organisationId,
-      { state, promptIds, owner: shared === undefined ? (lastValue((query as Query).owner) ?? null) : null },
-      parseOrder(query as Query),
-      request,
+      { state, promptIds, owner: shared === undefined ? (lastValue(query.owner) ?? null) : null },
+      parseOrder(query),
+      page,
     )
     const bodies = regressions.map(toRegressionBody)
-    return renderPage(shared === undefined ? bodies : bodies.map(withoutNote), request, totalCount)
+    return sendPage(reply, shared === undefined ? bodies : bodies.map(withoutNote), page, totalCount)
   }
 
-  return async (app: FastifyInstance) => {
-    route(app, operations.listRegressions, async ({ access, query }, reply) => {
-      const page = await pageOf(query, access, await visiblePrompts(store.prompts, access))
-      return reply.type('application/json; charset=utf-8').send(page)
-    })
+  route(app, operations.listRegressions, list)
+  route(app, operations.listPromptRegressions, list)
 
-    route(app, operations.listPromptRegressions, async ({ prompt, access, query }, reply) => {
-      const page = await pageOf(query, access, [prompt.id])
-      return reply.type('application/json; charset=utf-8').send(page)
-    })
+  route(app, operations.getRegression, async (request) => {
+    const { prompt, access } = request
+    const regression = await existing(request)
+    const { id } = regression
+    const [deliveries, proposal, steps] = await Promise.all([
+      store.alertDeliveries.ofRegression(prompt.organisationId, id),
+      currentProposal(store, prompt, id),
+      store.regressions.steps(prompt.organisationId, id),
+    ])
+    const data = toRegressionDetailsBody(regression, deliveries, proposal, steps, clock())
+    return {
+      data: access.shared === undefined ? data : { ...withoutNote(data), proposal: null, steps: [], told: [] },
+    }
+  })
 
-    route(app, operations.getRegression, async ({ prompt, access, params }) => {
-      const regression = await existing(prompt, params)
-      const { id } = regression
-      const [deliveries, proposal, steps] = await Promise.all([
-        store.alertDeliveries.ofRegression(prompt.organisationId, id),
-        currentProposal(store, prompt, id),
-        store.regressions.steps(prompt.organisationId, id),
-      ])
-      const data = toRegressionDetailsBody(regression, deliveries, proposal, steps, clock())
-      return {
-        data: access.shared === undefined ? data : { ...withoutNote(data), proposal: null, steps: [], told: [] },
-      }
-    })
+  route(
+    app,
+    operations.updateRegression,
+    async ({ prompt, access, params, body }) => {
+      const now = clock()
+      const triage = readTriage(body as TriageBody, now)
+      const id = idParameter(params, 'regression_id')
+      const regression = await store.regressions.triage(prompt, id, triage, now, access)
+      if (regression === null) throw notFound()
+      if (regression === 'closed') throw new DomainError('conflict', notOpen)
+      return { data: toRegressionBody(regression) }
+    },
+    beforeBody(existing),
+  )
 
-    route(
-      app,
-      operations.updateRegression,
-      async ({ prompt, access, params, body }) => {
-        const now = clock()
-        const triage = readTriage(body as TriageBody, now)
-        const regression = await store.regressions.triage(prompt, regressionId(params), triage, now, access)
-        if (regression === null) throw notFound()
-        if (regression === 'closed') throw new DomainError('conflict', notOpen)
-        return { data: toRegressionBody(regression) }
-      },
-      beforeBody(({ prompt, params }) => existing(prompt, params)),
-    )
+  route(
+    app,
+    operations.dismissRegression,
+    async ({ prompt, access, params, body }) => {
+      const id = idParameter(params, 'regression_id')
+      const note = validNote((body as DismissalBody).note)
+      const dismissal = await store.regressions.dismiss(prompt, id, note, clock(), access)
+      if (dismissal.kind === 'unknown') throw notFound()
+      if (dismissal.kind === 'closed') throw new DomainError('conflict', alreadyClosed)
+      return { data: toRegressionBody(dismissal.regression) }
+    },
+    beforeBody(existing),
+  )
 
-    route(
-      app,
-      operations.dismissRegression,
-      async ({ prompt, access, params, body }) => {
-        const id = regressionId(params)
-        const note = validNote((body as DismissalBody).note)
-        const dismissal = await store.regressions.dismiss(prompt, id, note, clock(), access)
-        if (dismissal.kind === 'unknown') throw notFound()
-        if (dismissal.kind === 'closed') throw new DomainError('conflict', alreadyClosed)
-        return { data: toRegressionBody(dismissal.regression) }
-      },
-      beforeBody(({ prompt, params }) => existing(prompt, params)),
-    )
-  }
+  route(
+    app,
+    operations.proposeRevert,
+    async (request) => {
+      const { prompt, access, body } = request
+      const { mode = 'revert', files = 'prompt' } = (body as NewProposalBody) ?? {}
+      checkFiles({ files }, access)
+      const { id } = await existing(request)
+      const key = await store.keys.find(access.keyId)
+      const proposer = { by: access, name: key?.name ?? 'unknown' }
+      const { proposal } = await propose(prompt, id, { mode, files }, proposer)
+      return { data: toProposalBody(proposal) }
+    },
+    beforeBody(existing),
+  )
 }
 
 /** The last proposal, with what deliveries said about its pull request since. */
@@ -124,8 +132,4 @@ function parseOrder(query: Query): RegressionOrder {
   const value = enumParameter(query, 'sort', regressionSortValues) ?? '-opened_at'
   const descending = value.startsWith('-')
   return { by: (descending ? value.slice(1) : value) as RegressionOrder['by'], descending }
-}
-
-function regressionId(params: unknown): number {
-  return idParameter((params as { regression_id: string }).regression_id)
 }

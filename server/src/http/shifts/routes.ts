@@ -1,9 +1,7 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { DismissalBody, TriageBody } from '../../../../contract/regressions.ts'
 import { operations, type ShiftBody, type ShiftDetailsBody, shiftNotOpen } from '../../../../contract/shifts.ts'
-import type { Access } from '../../domain/access/api-key.ts'
 import { DomainError } from '../../domain/errors.ts'
-import type { Prompt } from '../../domain/prompt.ts'
 import { regressionStates, validNote } from '../../domain/regressions/regression.ts'
 import { explainShift } from '../../domain/shifts/explain-shift.ts'
 import { type ListedShift, shiftCauses, suspectOf, type TriagedShift } from '../../domain/shifts/shift.ts'
@@ -12,77 +10,67 @@ import { ownerOf } from '../../domain/triage.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { toHistoryEntryBody } from '../history/body.ts'
-import { renderPage, requestedPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { enumParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { readTriage, toStepBody, toTriagedBody, withoutNote } from '../triage-body.ts'
-import { visiblePrompts } from '../visible-prompts.ts'
+import { listedPrompts } from '../visible-prompts.ts'
 
 /** When the rates of prompts moved, and why. */
-export function shiftRoutes({ store, clock }: Context) {
-  async function existing(prompt: Prompt, params: unknown): Promise<ListedShift> {
+export function shiftRoutes(app: FastifyInstance, { store, clock }: Context): void {
+  async function existing({ prompt, params }: FastifyRequest): Promise<ListedShift> {
     const shift = await store.shifts.find(prompt, shiftId(params))
     if (shift === null) throw notFound()
     return shift
   }
 
-  async function pageOf(
-    query: unknown,
-    { organisationId, shared }: Access,
-    promptIds: number[] | null,
-  ): Promise<string> {
-    const request = requestedPage(query)
+  async function list(request: FastifyRequest, reply: FastifyReply) {
+    const { organisationId, shared } = request.access
+    const promptIds = await listedPrompts(store.prompts, request)
+    const query = request.query as Query
+    const page = requestedPage(query)
     const filter = {
       promptIds,
-      cause: enumParameter(query as Query, 'cause', shiftCauses),
-      since: timeParameter(query as Query, 'since'),
-      foundSince: timeParameter(query as Query, 'found_since'),
-      state: enumParameter(query as Query, 'state', regressionStates),
-      owner: shared === undefined ? (lastValue((query as Query).owner) ?? null) : null,
+      cause: enumParameter(query, 'cause', shiftCauses),
+      since: timeParameter(query, 'since'),
+      foundSince: timeParameter(query, 'found_since'),
+      state: enumParameter(query, 'state', regressionStates),
+      owner: shared === undefined ? (lastValue(query.owner) ?? null) : null,
     }
-    const { shifts, totalCount } = await store.shifts.page(organisationId, filter, request)
+    const { shifts, totalCount } = await store.shifts.page(organisationId, filter, page)
     const bodies = shifts.map(toShiftBody)
-    return renderPage(shared === undefined ? bodies : bodies.map(withoutNote), request, totalCount)
+    return sendPage(reply, shared === undefined ? bodies : bodies.map(withoutNote), page, totalCount)
   }
 
-  return async (app: FastifyInstance) => {
-    route(app, operations.listShifts, async ({ access, query }, reply) => {
-      const page = await pageOf(query, access, await visiblePrompts(store.prompts, access))
-      return reply.type('application/json; charset=utf-8').send(page)
-    })
+  route(app, operations.listShifts, list)
+  route(app, operations.listPromptShifts, list)
 
-    route(app, operations.listPromptShifts, async ({ prompt, access, query }, reply) => {
-      const page = await pageOf(query, access, [prompt.id])
-      return reply.type('application/json; charset=utf-8').send(page)
-    })
+  route(app, operations.getShift, async (request): Promise<{ data: ShiftDetailsBody }> => {
+    const shift = await existing(request)
+    const steps = await store.shifts.steps(request.access.organisationId, shift.id)
+    return { data: { ...toShiftBody(shift), steps: steps.map(toStepBody) } }
+  })
 
-    route(app, operations.getShift, async ({ prompt, params }): Promise<{ data: ShiftDetailsBody }> => {
-      const shift = await existing(prompt, params)
-      const steps = await store.shifts.steps(prompt.organisationId, shift.id)
-      return { data: { ...toShiftBody(shift), steps: steps.map(toStepBody) } }
-    })
+  route(
+    app,
+    operations.updateShift,
+    async ({ prompt, access, params, body }) => {
+      const now = clock()
+      const triage = readTriage(body as TriageBody, now)
+      return { data: toTriagedShift(await store.shifts.triage(prompt, shiftId(params), triage, now, access)) }
+    },
+    beforeBody(existing),
+  )
 
-    route(
-      app,
-      operations.updateShift,
-      async ({ prompt, access, params, body }) => {
-        const now = clock()
-        const triage = readTriage(body as TriageBody, now)
-        return { data: toTriagedShift(await store.shifts.triage(prompt, shiftId(params), triage, now, access)) }
-      },
-      beforeBody(({ prompt, params }) => existing(prompt, params)),
-    )
-
-    route(
-      app,
-      operations.dismissShift,
-      async ({ prompt, access, params, body }) => {
-        const note = validNote((body as DismissalBody).note)
-        return { data: toTriagedShift(await store.shifts.dismiss(prompt, shiftId(params), note, clock(), access)) }
-      },
-      beforeBody(({ prompt, params }) => existing(prompt, params)),
-    )
-  }
+  route(
+    app,
+    operations.dismissShift,
+    async ({ prompt, access, params, body }) => {
+      const note = validNote((body as DismissalBody).note)
+      return { data: toTriagedShift(await store.shifts.dismiss(prompt, shiftId(params), note, clock(), access)) }
+    },
+    beforeBody(existing),
+  )
 }
 
 function shiftId(params: unknown): string {

@@ -5,7 +5,6 @@ import { createMinuteLimit } from '../../domain/minute-limit.ts'
 import { type Clock, type Instant, minute } from '../../domain/time.ts'
 import type { Provider } from '../../sign-in/provider.ts'
 import type { Context } from '../context.ts'
-import { networkOf } from '../keys/network.ts'
 import { lazy } from '../lazy.ts'
 
 /** What the routes of strangers and those of admins share. */
@@ -52,7 +51,7 @@ export function createSignInDesk({ signIn, publicUrl, clock, log }: Context): Si
       }),
     redirectUrl,
     count(request) {
-      ofNetwork.count(networkOf(request.server.clientAddresses.of(request)))
+      ofNetwork.count(request.server.clientAddresses.networkOf(request))
       ofProcess.count('')
     },
     report,
@@ -79,4 +78,18 @@ function createProblemLog(log: Logger, clock: Clock): Pick<SignInDesk, 'report' 
       if (last === before) last = null
     },
   }
+}
+
+const providerNames: [RegExp, string][] = [
+  [/^accounts\.google\.com$/, 'Google'],
+  [/^login\.microsoftonline\.(com|us)$/, 'Microsoft'],
+  [/(^|\.)okta(preview)?\.com$/, 'Okta'],
+  [/^gitlab\.com$/, 'GitLab'],
+  [/^github\.com$/, 'GitHub'],
+]
+
+/** What people know the provider by: its name or, of one of their own, its host. */
+export function providerName(issuer: string): string {
+  const { hostname } = new URL(issuer)
+  return providerNames.find(([host]) => host.test(hostname))?.[1] ?? hostname
 }

@@ -21,9 +21,7 @@ import { isSameOrigin } from '../same-origin.ts'
 import { sessionBody } from '../sessions/body.ts'
 import { pendingSignInCookie, pendingSignInIn } from '../sessions/cookie.ts'
 import { openSession } from '../sessions/open.ts'
-import type { SignInDesk } from './desk.ts'
-import { providerName } from './provider-name.ts'
-import { returnPath } from './return-path.ts'
+import { providerName, type SignInDesk } from './desk.ts'
 
 /** What a browser keeps, sealed, while it is at the provider. So no stranger makes the service keep anything. */
 interface Pending extends PendingSignIn {
@@ -68,7 +66,7 @@ const notSetUp = 'Sign-in is not set up right. An admin who signs in with a key 
 const badLink = 'The link has expired, or was used before. Ask for a new one.'
 
 /** How people sign in, for the pages of the console: not part of the API, so not in its documentation. */
-export function signInRoutes(context: Context, desk: SignInDesk) {
+export function signInRoutes(app: FastifyInstance, context: Context, desk: SignInDesk): void {
   const { store, signIn, vault, publicUrl, clock, log } = context
   const { rules, provider: settings } = signIn
   const sendMail = signIn.allowsEmail ? signIn.sendMail : null
@@ -165,86 +163,78 @@ export function signInRoutes(context: Context, desk: SignInDesk) {
     await sendMail({ to: email, subject: 'Sign in to Promptledger', text })
   }
 
-  return async (app: FastifyInstance) => {
-    acceptJsonBodies(app)
+  acceptJsonBodies(app)
 
-    app.get('/api/v1/sign-in', async (_request, reply) => {
-      const provider = settings && { name: providerName(settings.issuer) }
-      return reply.header('Cache-Control', 'no-store').send({ data: { provider, email: sendMail !== null } })
-    })
+  app.get('/api/v1/sign-in', async (_request, reply) => {
+    const provider = settings && { name: providerName(settings.issuer) }
+    return reply.header('Cache-Control', 'no-store').send({ data: { provider, email: sendMail !== null } })
+  })
 
-    const begin = { schema: { body: beginSchema }, onRequest: checkCaller }
-    app.post('/api/v1/sign-in', begin, async (request, reply) => {
-      const { return_to, invitation = null } = request.body as { return_to?: string; invitation?: string | null }
-      if (desk.provider === null) throw new DomainError('conflict', notSetUp)
-      try {
-        checkOrigin(request)
-        const { url, pending } = await (await desk.provider()).begin()
-        const returnTo = returnPath(return_to, publicUrl())
-        const cookie = sealed('state', { ...pending, startedAt: clock(), returnTo, invitation })
-        return reply
-          .header('Cache-Control', 'no-store')
-          .header('Set-Cookie', pendingSignInCookie(cookie, pendingForMs / 1_000, publicUrl()))
-          .send({ data: { url } })
-      } catch (error) {
-        throw toDomainError(error)
-      }
-    })
+  const begin = { schema: { body: beginSchema }, onRequest: checkCaller }
+  app.post('/api/v1/sign-in', begin, async (request, reply) => {
+    const { return_to, invitation = null } = request.body as { return_to?: string; invitation?: string | null }
+    if (desk.provider === null) throw new DomainError('conflict', notSetUp)
+    try {
+      checkOrigin(request)
+      const { url, pending } = await (await desk.provider()).begin()
+      const returnTo = returnPath(return_to, publicUrl())
+      const cookie = sealed('state', { ...pending, startedAt: clock(), returnTo, invitation })
+      return reply
+        .header('Cache-Control', 'no-store')
+        .header('Set-Cookie', pendingSignInCookie(cookie, pendingForMs / 1_000, publicUrl()))
+        .send({ data: { url } })
+    } catch (error) {
+      throw toDomainError(error)
+    }
+  })
 
-    app.get('/sign-in/callback', async (request, reply) => {
-      // Whatever happens, this sign-in is over.
-      reply.header('Set-Cookie', pendingSignInCookie('', 0, publicUrl()))
-      const outcome = await finish(request, reply).catch((error) => ({ failed: failureOf(error) }))
-      const path = 'path' in outcome ? outcome.path : `/sign-in?failed=${outcome.failed}`
-      return reply.header('Cache-Control', 'no-store').redirect(path, 303)
-    })
+  app.get('/sign-in/callback', async (request, reply) => {
+    // Whatever happens, this sign-in is over.
+    reply.header('Set-Cookie', pendingSignInCookie('', 0, publicUrl()))
+    const outcome = await finish(request, reply).catch((error) => ({ failed: failureOf(error) }))
+    const path = 'path' in outcome ? outcome.path : `/sign-in?failed=${outcome.failed}`
+    return reply.header('Cache-Control', 'no-store').redirect(path, 303)
+  })
 
-    app.post(
-      '/api/v1/sign-in/email',
-      { schema: { body: emailSchema }, onRequest: checkCaller },
-      async (request, reply) => {
-        const { email: text, invitation = null } = request.body as { email: string; invitation?: string | null }
-        const email = validEmail('email', text)
-        if (sendMail === null) throw new DomainError('conflict', notSetUp)
-        const mailbox = mailboxOf(email)
-        // Tagged spellings have a count of their own: who asks for them does not lock out the plain address.
-        ofAddress.count(email === mailbox ? email : `+${mailbox}`)
-        // The response is the same, and as fast, for an address that no one has.
-        mailLink(email, invitation).catch((error) => {
-          if (error instanceof SettingProblem) desk.report(error)
-          else log.warn({ err: error }, 'a sign-in link could not be sent')
-        })
-        return reply.status(202).send({ data: null })
-      },
-    )
+  app.post(
+    '/api/v1/sign-in/email',
+    { schema: { body: emailSchema }, onRequest: checkCaller },
+    async (request, reply) => {
+      const { email: text, invitation = null } = request.body as { email: string; invitation?: string | null }
+      const email = validEmail('email', text)
+      if (sendMail === null) throw new DomainError('conflict', notSetUp)
+      const mailbox = mailboxOf(email)
+      // Tagged spellings have a count of their own: who asks for them does not lock out the plain address.
+      ofAddress.count(email === mailbox ? email : `+${mailbox}`)
+      // The response is the same, and as fast, for an address that no one has.
+      mailLink(email, invitation).catch((error) => {
+        if (error instanceof SettingProblem) desk.report(error)
+        else log.warn({ err: error }, 'a sign-in link could not be sent')
+      })
+      return reply.status(202).send({ data: null })
+    },
+  )
 
-    app.post(
-      '/api/v1/sign-in/link',
-      { schema: { body: linkSchema }, onRequest: checkCaller },
-      async (request, reply) => {
-        const { token } = request.body as { token: string }
-        const link = token.startsWith(linkPrefix)
-          ? unseal<EmailLink>(vault, 'link', token.slice(linkPrefix.length))
-          : null
-        if (sendMail === null || link === null || clock() - link.sentAt > linkLifetimeMs) {
-          throw new DomainError('conflict', badLink)
-        }
-        const { email, invitation, sentAt } = link
-        const account = { email, name: email, subject: null, groups: null }
-        const person = await admitPerson(store, rules, { account, invitation, linkSentAt: sentAt }, clock())
-        if (typeof person === 'string') {
-          logRefusal(person, account)
-          throw new DomainError('conflict', person === 'used' ? badLink : refusals[person])
-        }
-        const { expiresAt, cookie } = await openSession(context, request, person, null)
-        return reply
-          .status(201)
-          .header('Cache-Control', 'no-store')
-          .header('Set-Cookie', cookie)
-          .send({ data: await sessionBody(store, { ...person, expiresAt }) })
-      },
-    )
-  }
+  app.post('/api/v1/sign-in/link', { schema: { body: linkSchema }, onRequest: checkCaller }, async (request, reply) => {
+    const { token } = request.body as { token: string }
+    const link = token.startsWith(linkPrefix) ? unseal<EmailLink>(vault, 'link', token.slice(linkPrefix.length)) : null
+    if (sendMail === null || link === null || clock() - link.sentAt > linkLifetimeMs) {
+      throw new DomainError('conflict', badLink)
+    }
+    const { email, invitation, sentAt } = link
+    const account = { email, name: email, subject: null, groups: null }
+    const person = await admitPerson(store, rules, { account, invitation, linkSentAt: sentAt }, clock())
+    if (typeof person === 'string') {
+      logRefusal(person, account)
+      throw new DomainError('conflict', person === 'used' ? badLink : refusals[person])
+    }
+    const { expiresAt, cookie } = await openSession(context, request, person, null)
+    return reply
+      .status(201)
+      .header('Cache-Control', 'no-store')
+      .header('Set-Cookie', cookie)
+      .send({ data: await sessionBody(store, { ...person, expiresAt }) })
+  })
 }
 
 const refusals: Record<Exclude<Refusal, 'used'>, string> = {
@@ -253,6 +243,17 @@ const refusals: Record<Exclude<Refusal, 'used'>, string> = {
   unknown: 'You are in no organisation here. Ask an admin for an invitation.',
   other_account: 'Your address belongs to another account here. Ask an admin.',
   invitation: 'The invitation has expired, was used before, or is for another address. Ask for a new one.',
+}
+
+/** The path of a page of this service to return to. Anything else, which could lead to another site, becomes the start page. */
+export function returnPath(text: string | undefined, publicUrl: string): string {
+  const start = '/'
+  if (text === undefined || text.length > 500 || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes('\\'))
+    return start
+  const url = URL.parse(text, publicUrl)
+  if (url === null || url.origin !== new URL(publicUrl).origin) return start
+  const path = url.pathname + url.search
+  return path.startsWith('//') || /^\/(api|sign-in)(\/|$)/.test(url.pathname) ? start : path
 }
 
 /** Encrypts what only this service may read back, in letters that cookies and URLs allow. */

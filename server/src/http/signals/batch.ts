@@ -45,7 +45,7 @@ function unknownPrompt(): DomainError {
   )
 }
 
-export function createSignalsRoute(context: Context) {
+export function createSignalsRoute(app: FastifyInstance, context: Context): void {
   const { store, clock, planLimits, voters, log } = context
 
   /** Reads the signals of the batch, in order. One that is invalid becomes an error. */
@@ -89,40 +89,38 @@ export function createSignalsRoute(context: Context) {
     return parsed
   }
 
-  return async (app: FastifyInstance) => {
-    const onSend = addRateLimitHeaders(context)
-    route(
-      app,
-      operations.createSignals,
-      async (request, reply) => {
-        const now = clock()
-        const signals = await parseBatch(request, now)
-        // All at once and in order: the store commits them in few transactions, and the first ones get the rest of the limit.
-        const results = await Promise.allSettled(
-          signals.map((signal) =>
-            signal instanceof DomainError
-              ? Promise.reject(signal)
-              : recordSignal(store.signals, request.access, planLimits, signal, now),
-          ),
-        )
-        const failure = results.find(
-          (result) => result.status === 'rejected' && asDomainError(result.reason).code === 'internal_error',
-        )
-        if (failure !== undefined) {
-          const { reason } = failure as PromiseRejectedResult
-          if (results.every(({ status }) => status === 'rejected')) throw reason
-          log.error({ requestId: request.id, err: reason }, 'signals of a batch could not be stored')
-        }
-        const headers = { ...rateLimitHeadersOf(lastAllowance(results), now), ...json }
-        return send(reply, { status: 200, headers, body: `{"data":[${results.map(renderResult).join(',')}]}` })
-      },
-      {
-        onSend,
-        bodyLimit: maxBatchBytes,
-        validatorCompiler,
-      },
-    )
-  }
+  const onSend = addRateLimitHeaders(context)
+  route(
+    app,
+    operations.createSignals,
+    async (request, reply) => {
+      const now = clock()
+      const signals = await parseBatch(request, now)
+      // All at once and in order: the store commits them in few transactions, and the first ones get the rest of the limit.
+      const results = await Promise.allSettled(
+        signals.map((signal) =>
+          signal instanceof DomainError
+            ? Promise.reject(signal)
+            : recordSignal(store.signals, request.access, planLimits, signal, now),
+        ),
+      )
+      const failure = results.find(
+        (result) => result.status === 'rejected' && asDomainError(result.reason).code === 'internal_error',
+      )
+      if (failure !== undefined) {
+        const { reason } = failure as PromiseRejectedResult
+        if (results.every(({ status }) => status === 'rejected')) throw reason
+        log.error({ requestId: request.id, err: reason }, 'signals of a batch could not be stored')
+      }
+      const headers = { ...rateLimitHeadersOf(lastAllowance(results), now), ...json }
+      return send(reply, { status: 200, headers, body: `{"data":[${results.map(renderResult).join(',')}]}` })
+    },
+    {
+      onSend,
+      bodyLimit: maxBatchBytes,
+      validatorCompiler,
+    },
+  )
 }
 
 function lastAllowance(results: PromiseSettledResult<RecordedSignal>[]): Allowance | null {

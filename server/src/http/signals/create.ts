@@ -9,30 +9,28 @@ import { renderSignal } from './body.ts'
 import { addRateLimitHeaders, rateLimitHeadersOf } from './rate-limit.ts'
 import { parseSignal } from './validation.ts'
 
-export function createSignalRoute(context: Context) {
+export function createSignalRoute(app: FastifyInstance, context: Context): void {
   const { store, clock, planLimits, voters } = context
-  return async (app: FastifyInstance) => {
-    const onSend = addRateLimitHeaders(context)
-    route(
-      app,
-      operations.createSignal,
-      async (request, reply) => {
-        const now = clock()
-        const parsed = parseSignal(request, voters, now)
-        const recorded = await recordSignal(
-          store.signals,
-          request.access,
-          planLimits,
-          parsed instanceof Promise ? await parsed : parsed,
-          now,
-        )
-        return send(reply, recordedAnswer(recorded, now))
-      },
-      {
-        onSend,
-      },
-    )
-  }
+  const onSend = addRateLimitHeaders(context)
+  route(
+    app,
+    operations.createSignal,
+    async (request, reply) => {
+      const now = clock()
+      const parsed = parseSignal(request, voters, now)
+      const recorded = await recordSignal(
+        store.signals,
+        request.access,
+        planLimits,
+        parsed instanceof Promise ? await parsed : parsed,
+        now,
+      )
+      return send(reply, recordedAnswer(recorded, now))
+    },
+    {
+      onSend,
+    },
+  )
 }
 
 export function recordedAnswer({ signal, isNew, allowance }: RecordedSignal, now: Instant): Answer {

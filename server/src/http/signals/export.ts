@@ -7,33 +7,33 @@ import type { SignalFilter, SignalStore, StoredSignal } from '../../domain/signa
 import { sentVersion } from '../../domain/signals/version.ts'
 import { isoTime } from '../../domain/time.ts'
 import { allowSilence } from '../admission/connection.ts'
-import { auditExport } from '../audit/exports.ts'
 import type { Context } from '../context.ts'
-import { csvLine } from '../csv.ts'
-import { sendExport, untilClosed } from '../export-stream.ts'
+import { sendExport } from '../export-stream.ts'
 import { enumParameter, type Query } from '../parameters.ts'
 import { route } from '../route.ts'
 import { renderSignalLine } from './body.ts'
 import { readSignalFilter } from './filter.ts'
 
-export function exportSignalsRoute({ store, clock }: Context) {
-  return async (app: FastifyInstance) => {
-    const { takeSlot, inTurns } = app.exports
-    route(app, operations.exportSignals, async (request, reply) => {
-      const query = request.query as Query
-      const format = enumParameter(query, 'format', exportFormats) ?? 'ndjson'
-      const { prompt } = request
-      const { filter, counted } = await readSignalFilter(store, prompt, query, clock())
-      takeSlot(request, reply)
-      await auditExport(app.auditThrottle, request, 'signals.exported', format)
-      // A search may find nothing for a while.
-      if (filter.content !== null) allowSilence(request)
-      const parts = counted === null ? [filter] : partsOf(filter, counted)
-      const batches = untilClosed(reply.raw, inTurns(request, streamParts(store.signals, prompt, parts)))
-      const lines = format === 'csv' ? toCsv(batches) : toNdjson(batches)
-      return sendExport(reply, `${prompt.publicId}-signals`, format, lines)
+export function exportSignalsRoute(app: FastifyInstance, { store, clock }: Context): void {
+  route(app, operations.exportSignals, async (request, reply) => {
+    const query = request.query as Query
+    const format = enumParameter(query, 'format', exportFormats) ?? 'ndjson'
+    const { prompt } = request
+    const { filter, counted } = await readSignalFilter(store, prompt, query, clock())
+    const parts = counted === null ? [filter] : partsOf(filter, counted)
+    return sendExport(request, reply, {
+      name: 'signals',
+      format,
+      columns: csvColumns,
+      toCells,
+      toText: renderSignalLine,
+      read() {
+        // A search may find nothing for a while.
+        if (filter.content !== null) allowSilence(request)
+        return streamParts(store.signals, prompt, parts)
+      },
     })
-  }
+  })
 }
 
 /** The times that have signals of the change, oldest first. */
@@ -51,18 +51,9 @@ async function* streamParts(
   for (const part of parts) yield* signals.stream(prompt, part)
 }
 
-async function* toNdjson(batches: AsyncIterable<StoredSignal[]>): AsyncGenerator<string> {
-  for await (const signals of batches) for (const signal of signals) yield `${renderSignalLine(signal)}\n`
-}
-
-async function* toCsv(batches: AsyncIterable<StoredSignal[]>): AsyncGenerator<string> {
-  yield csvLine(csvColumns)
-  for await (const signals of batches) {
-    for (const { id, value, createdAt, metadata, occurredAt, ...details } of signals) {
-      const { version, subject, voter, comment, traceId } = details
-      const times = [isoTime(createdAt), isoTime(occurredAt)] as const
-      const sent = version === null ? null : sentVersion(version)
-      yield csvLine([id, value, times[0], metadata, sent, subject, voter, comment, times[1], traceId])
-    }
-  }
+function toCells({ id, value, createdAt, metadata, occurredAt, ...details }: StoredSignal) {
+  const { version, subject, voter, comment, traceId } = details
+  const times = [isoTime(createdAt), isoTime(occurredAt)] as const
+  const sent = version === null ? null : sentVersion(version)
+  return [id, value, times[0], metadata, sent, subject, voter, comment, times[1], traceId]
 }

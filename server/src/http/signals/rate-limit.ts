@@ -4,7 +4,7 @@ import type { Allowance } from '../../domain/signals/signal.ts'
 import { type Instant, nextMonthStart } from '../../domain/time.ts'
 import type { Answer } from '../answer.ts'
 import type { Context } from '../context.ts'
-import { secondsUntilReset } from '../limit-reset.ts'
+import { secondsUntilReset } from '../errors.ts'
 
 /** An onSend hook that adds the headers to responses that recorded nothing, errors included, once the caller is known. */
 export function addRateLimitHeaders(context: Context) {

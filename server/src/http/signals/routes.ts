@@ -20,31 +20,26 @@ import { signalSummaryRoute } from './summary.ts'
 import { parseMetadata } from './validation.ts'
 
 /** User feedback on the output of a prompt. */
-export function signalRoutes(context: Context) {
-  return async (app: FastifyInstance) => {
-    await createSignalRoute(context)(app)
-    await createSignalsRoute(context)(app)
-    await listSignalsRoute(context)(app)
-    await exportSignalsRoute(context)(app)
-    await signalSummaryRoute(context)(app)
-    await deleteSignalRoute(context)(app)
-    await eraseSignalsRoute(context)(app)
-  }
+export function signalRoutes(app: FastifyInstance, context: Context): void {
+  createSignalRoute(app, context)
+  createSignalsRoute(app, context)
+  listSignalsRoute(app, context)
+  exportSignalsRoute(app, context)
+  signalSummaryRoute(app, context)
+  deleteSignalRoute(app, context)
+  eraseSignalsRoute(app, context)
 }
 
-function deleteSignalRoute({ store, clock }: Context) {
-  return async (app: FastifyInstance) => {
-    route(app, operations.retractSignal, async (request, reply) => {
-      const { signal_id: id } = request.params as { signal_id: string }
-      const { prompt, access } = request
-      if (!(await store.signals.delete(prompt, idParameter(id), clock(), access))) throw notFound()
-      return reply.status(204).send()
-    })
-  }
+function deleteSignalRoute(app: FastifyInstance, { store, clock }: Context): void {
+  route(app, operations.retractSignal, async ({ prompt, access, params }, reply) => {
+    const id = idParameter(params, 'signal_id')
+    if (!(await store.signals.delete(prompt, id, clock(), access))) throw notFound()
+    return reply.status(204).send()
+  })
 }
 
 /** Erases one user's feedback, for example to honour a deletion request. */
-function eraseSignalsRoute({ store, voters, clock }: Context) {
+function eraseSignalsRoute(app: FastifyInstance, { store, voters, clock }: Context): void {
   async function queryOf({ body, bodyText, access }: FastifyRequest): Promise<ErasureQuery> {
     const { metadata, voter, subject } = body as ErasureBody
     const given = [metadata, voter, subject].filter((selection) => selection !== undefined)
@@ -54,48 +49,44 @@ function eraseSignalsRoute({ store, voters, clock }: Context) {
     return metadataQuery(parseMetadata(bodyText))
   }
 
-  return async (app: FastifyInstance) => {
-    route(app, operations.eraseSignals, async (request) => {
-      allowSilence(request)
-      const query = await queryOf(request)
-      return { data: { erased: await eraseSignals(store.signals, request.access, query, clock()) } }
-    })
+  route(app, operations.eraseSignals, async (request) => {
+    allowSilence(request)
+    const query = await queryOf(request)
+    return { data: { erased: await eraseSignals(store.signals, request.access, query, clock()) } }
+  })
 
-    route(app, operations.previewErasure, async (request, reply) => {
-      allowSilence(request)
-      const query = await queryOf(request)
-      const isWanted = () => !reply.raw.destroyed
-      return { data: { matching: await countErasure(store.signals, request.access, query, clock(), isWanted) } }
-    })
-  }
+  route(app, operations.previewErasure, async (request, reply) => {
+    allowSilence(request)
+    const query = await queryOf(request)
+    const isWanted = () => !reply.raw.destroyed
+    return { data: { matching: await countErasure(store.signals, request.access, query, clock(), isWanted) } }
+  })
 }
 
-function listSignalsRoute({ store, clock }: Context) {
-  return async (app: FastifyInstance) => {
-    route(app, operations.listSignals, async (request, reply) => {
-      const pageRequest = requestedPage(request.query)
-      const query = request.query as Query
-      const { filter, counted, isSearch } = await readSignalFilter(store, request.prompt, query, clock())
-      const { content } = filter
-      reply.type('application/json; charset=utf-8')
-      if (isSearch && content !== null) {
-        const text = lastValue(query.cursor)
-        const cursor = text === undefined ? null : parseCursor(text)
-        const search = await searchSignals(
-          store.signals,
-          request.prompt,
-          { ...filter, content },
-          pageRequest.limit,
-          cursor,
-          counted && searchedSpans(counted, filter),
-        )
-        return reply.send(renderSearch(search, pageRequest.limit, cursor === null, counted))
-      }
-      const { signals, totalCount } =
-        counted === null
-          ? await store.signals.page(request.prompt, filter, pageRequest)
-          : await pageOfCounted(store.signals, request.prompt, counted, filter.value, pageRequest)
-      return reply.send(renderSignalPage(signals, pageRequest, totalCount, counted))
-    })
-  }
+function listSignalsRoute(app: FastifyInstance, { store, clock }: Context): void {
+  route(app, operations.listSignals, async (request, reply) => {
+    const pageRequest = requestedPage(request.query)
+    const query = request.query as Query
+    const { filter, counted, isSearch } = await readSignalFilter(store, request.prompt, query, clock())
+    const { content } = filter
+    reply.type('application/json; charset=utf-8')
+    if (isSearch && content !== null) {
+      const text = lastValue(query.cursor)
+      const cursor = text === undefined ? null : parseCursor(text)
+      const search = await searchSignals(
+        store.signals,
+        request.prompt,
+        { ...filter, content },
+        pageRequest.limit,
+        cursor,
+        counted && searchedSpans(counted, filter),
+      )
+      return reply.send(renderSearch(search, pageRequest.limit, cursor === null, counted))
+    }
+    const { signals, totalCount } =
+      counted === null
+        ? await store.signals.page(request.prompt, filter, pageRequest)
+        : await pageOfCounted(store.signals, request.prompt, counted, filter.value, pageRequest)
+    return reply.send(renderSignalPage(signals, pageRequest, totalCount, counted))
+  })
 }

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Source, SourceCounts, SourceStore } from '../../domain/sources/source.ts'
 
 /** Counts what arrives at sources. */
-export interface CountedEvents {
+interface CountedEvents {
   add(source: Pick<Source, 'id' | 'organisationId'>, counts: SourceCounts): void
   /** Stores what has been counted since. */
   flush(): Promise<void>

@@ -12,29 +12,27 @@ import { route } from '../route.ts'
 import { visiblePrompts } from '../visible-prompts.ts'
 
 /** Search in the texts of prompts. */
-export function textRoutes({ store, repositories, clock }: Context) {
+export function textRoutes(app: FastifyInstance, { store, repositories, clock }: Context): void {
   const searches = createReadPool(limitsOfLongReads)
 
-  return async (app: FastifyInstance) => {
-    route(app, operations.searchTexts, async ({ access, query }) => {
-      const { limit } = requestedPage(query)
-      const phrase = validPhrase(lastValue((query as Query).q))
-      const text = lastValue((query as Query).cursor)
-      const from = text === undefined ? null : parseTextCursor(text)
-      const { organisationId } = access
-      const promptIds = await visiblePrompts(store.prompts, access)
-      const request = { organisationId, promptIds, phrase, limit, cursor: from }
-      const { matches, examined, skipped, cursor } = await searches.run(organisationId, () =>
-        searchTexts(store, repositories, request, clock()),
-      )
-      const isComplete = cursor === null
-      return {
-        data: matches.map(toMatchBody),
-        pagination: searchPagination(limit, from === null && isComplete ? matches.length : null),
-        search: { complete: isComplete, examined, skipped, cursor: cursor && textCursorText(cursor) },
-      }
-    })
-  }
+  route(app, operations.searchTexts, async ({ access, query }) => {
+    const { limit } = requestedPage(query)
+    const phrase = validPhrase(lastValue((query as Query).q))
+    const text = lastValue((query as Query).cursor)
+    const from = text === undefined ? null : parseTextCursor(text)
+    const { organisationId } = access
+    const promptIds = await visiblePrompts(store.prompts, access)
+    const request = { organisationId, promptIds, phrase, limit, cursor: from }
+    const { matches, examined, skipped, cursor } = await searches.run(organisationId, () =>
+      searchTexts(store, repositories, request, clock()),
+    )
+    const isComplete = cursor === null
+    return {
+      data: matches.map(toMatchBody),
+      pagination: searchPagination(limit, from === null && isComplete ? matches.length : null),
+      search: { complete: isComplete, examined, skipped, cursor: cursor && textCursorText(cursor) },
+    }
+  })
 }
 
 function toMatchBody({ prompt, entry, firstEntry, ...match }: TextMatch): TextMatchBody {

@@ -5,12 +5,10 @@ import { isoTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { route } from '../route.ts'
 
-export function usageRoutes({ store, clock, planLimits }: Context) {
-  return async (app: FastifyInstance) => {
-    route(app, operations.getUsage, async (request) =>
-      toUsageBody(await usageOf(store.organisations, request.access, planLimits, clock())),
-    )
-  }
+export function usageRoutes(app: FastifyInstance, { store, clock, planLimits }: Context): void {
+  route(app, operations.getUsage, async (request) =>
+    toUsageBody(await usageOf(store.organisations, request.access, planLimits, clock())),
+  )
 }
 
 function toUsageBody({ resetsAt, months, ...usage }: Usage): { data: UsageBody } {

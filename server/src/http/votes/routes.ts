@@ -15,7 +15,6 @@ import { castVote } from '../../domain/votes/cast-vote.ts'
 import { createTokens, type VerifiedToken } from '../../domain/votes/token.ts'
 import type { Context } from '../context.ts'
 import { parseBody } from '../json-bodies.ts'
-import { networkOf } from '../keys/network.ts'
 import { route } from '../route.ts'
 import { createSchemaChecker } from '../validate.ts'
 import { createBatches } from './batches.ts'
@@ -47,7 +46,10 @@ const logEveryMs = minute
 const collectingMs = 20
 
 /** Votes of pages. Outside `api.ts`, because they have a token instead of a key, and it is part of the body. */
-export function voteRoutes({ store, vault, voters, planLimits, lastUsed, clock, log }: Context) {
+export function voteRoutes(
+  app: FastifyInstance,
+  { store, vault, voters, planLimits, lastUsed, clock, log }: Context,
+): void {
   const tokens = createTokens(store.keys, store.prompts, vault)
   const ofToken = createMinuteLimit(votesPerToken, tooManyVotes(votesPerToken, 'token'), maxVoters, clock)
   const ofAddress = createMinuteLimit(votesPerAddress, tooManyVotes(votesPerAddress, 'address'), maxVoters, clock)
@@ -58,7 +60,7 @@ export function voteRoutes({ store, vault, voters, planLimits, lastUsed, clock, 
   async function limitAddress(request: FastifyRequest): Promise<void> {
     const { clientAddresses: addresses } = request.server
     try {
-      ofAddress.count(networkOf(addresses.of(request)))
+      ofAddress.count(addresses.networkOf(request))
     } catch (error) {
       if (addresses.isForwardedByUnknown(request)) explainProxies()
       throw error
@@ -84,45 +86,43 @@ export function voteRoutes({ store, vault, voters, planLimits, lastUsed, clock, 
     return token
   }
 
-  return async (app: FastifyInstance) => {
-    app.removeAllContentTypeParsers()
-    app.addContentTypeParser<Buffer>(
-      bodyTypes,
-      { parseAs: 'buffer' },
-      async (_request: FastifyRequest, bytes: Buffer) => parseBody(bytes).value,
-    )
-    app.addContentTypeParser('*', async () => {
-      throw invalid(`The header Content-Type must be ${bodyTypes.join(' or ')}`)
-    })
-    // onSend also runs for requests that were rejected before they got here.
-    app.addHook('onSend', (_request, reply, payload, done) => {
-      allowAnyOrigin(reply)
-      done(null, payload)
-    })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<Buffer>(
+    bodyTypes,
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, bytes: Buffer) => parseBody(bytes).value,
+  )
+  app.addContentTypeParser('*', async () => {
+    throw invalid(`The header Content-Type must be ${bodyTypes.join(' or ')}`)
+  })
+  // onSend also runs for requests that were rejected before they got here.
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    allowAnyOrigin(reply)
+    done(null, payload)
+  })
 
-    app.options('/votes', (_request, reply) => {
-      describePost(reply)
-      return reply.status(204).send()
-    })
+  app.options('/votes', (_request, reply) => {
+    describePost(reply)
+    return reply.status(204).send()
+  })
 
-    route(
-      app,
-      operations.createVote,
-      async (request, reply) => {
-        const body = (request.body ?? null) as object | null
-        if (body === null) throw invalid('The body is empty: send a JSON object')
-        await nextBatch()
-        const token = await authorise(request, reply, body)
-        const { value, comment = null } = checkBody(body)
-        ofToken.count(subjectKey(token))
-        return { data: await castVote(store.signals, voters, planLimits, token, { value, comment }, clock()) }
-      },
-      {
-        bodyLimit: voteBodyLimit,
-        onRequest: limitAddress,
-      },
-    )
-  }
+  route(
+    app,
+    operations.createVote,
+    async (request, reply) => {
+      const body = (request.body ?? null) as object | null
+      if (body === null) throw invalid('The body is empty: send a JSON object')
+      await nextBatch()
+      const token = await authorise(request, reply, body)
+      const { value, comment = null } = checkBody(body)
+      ofToken.count(subjectKey(token))
+      return { data: await castVote(store.signals, voters, planLimits, token, { value, comment }, clock()) }
+    },
+    {
+      bodyLimit: voteBodyLimit,
+      onRequest: limitAddress,
+    },
+  )
 }
 
 function tooManyVotes(limit: number, sender: string): string {

@@ -18,42 +18,40 @@ declare module 'fastify' {
 }
 
 /** Receives webhook deliveries: verifies and stores each one, then responds. The worker processes it later. */
-export function webhookRoutes({ store, repositories }: Context) {
-  return async (app: FastifyInstance) => {
-    const uploads = createUploads(uploadLimits, () => app.loadShedder.countRejection('webhooks'))
-    app.decorateRequest('repository')
-    app.decorateRequest('upload', null)
-    app.removeAllContentTypeParsers()
-    // Keep the raw bytes, whatever the content type: the signature covers them.
-    app.addContentTypeParser('*', async (request: FastifyRequest, body: Readable) => {
-      if (Number(request.headers['content-length']) > bodyLimit) throw tooLarge()
-      request.upload = { hookId: request.repository.hookId, bytes: 0, abort: null }
-      return readBody(body, request.upload, uploads)
-    })
-    // The memory of a body is in use until the delivery is stored.
-    app.addHook('onSend', (request, _reply, payload, done) => {
-      if (request.upload !== null) uploads.remove(request.upload)
-      done(null, payload)
-    })
+export function webhookRoutes(app: FastifyInstance, { store, repositories }: Context): void {
+  const uploads = createUploads(uploadLimits, () => app.loadShedder.countRejection('webhooks'))
+  app.decorateRequest('repository')
+  app.decorateRequest('upload', null)
+  app.removeAllContentTypeParsers()
+  // Keep the raw bytes, whatever the content type: the signature covers them.
+  app.addContentTypeParser('*', async (request: FastifyRequest, body: Readable) => {
+    if (Number(request.headers['content-length']) > bodyLimit) throw tooLarge()
+    request.upload = { hookId: request.repository.hookId, bytes: 0, abort: null }
+    return readBody(body, request.upload, uploads)
+  })
+  // The memory of a body is in use until the delivery is stored.
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    if (request.upload !== null) uploads.remove(request.upload)
+    done(null, payload)
+  })
 
-    /** Runs before the body is read, so that only a known webhook URL can make us receive 25 MB. */
-    async function onRequest(request: FastifyRequest): Promise<void> {
-      const { hook_id: hookId } = request.params as { hook_id: string }
-      const repository = isHookId(hookId) ? await store.repositories.findByHook(hookId) : null
-      if (repository === null || repository.disconnectedAt !== null) throw notFound()
-      request.repository = repository
-    }
-
-    route(
-      app,
-      operations.receiveDelivery,
-      async ({ repository, headers, body }, reply) => {
-        await repositories.receive(repository, { headers, body: (body as Buffer | undefined) ?? Buffer.alloc(0) })
-        return reply.status(202).send({ data: { status: 'accepted' } })
-      },
-      { onRequest, bodyLimit },
-    )
+  /** Runs before the body is read, so that only a known webhook URL can make us receive 25 MB. */
+  async function onRequest(request: FastifyRequest): Promise<void> {
+    const { hook_id: hookId } = request.params as { hook_id: string }
+    const repository = isHookId(hookId) ? await store.repositories.findByHook(hookId) : null
+    if (repository === null || repository.disconnectedAt !== null) throw notFound()
+    request.repository = repository
   }
+
+  route(
+    app,
+    operations.receiveDelivery,
+    async ({ repository, headers, body }, reply) => {
+      await repositories.receive(repository, { headers, body: (body as Buffer | undefined) ?? Buffer.alloc(0) })
+      return reply.status(202).send({ data: { status: 'accepted' } })
+    },
+    { onRequest, bodyLimit },
+  )
 }
 
 // GitHub, which sends the largest deliveries, stops at 25 MB.

@@ -9,7 +9,7 @@ export interface Upload {
   abort: ((error: UnavailableError) => void) | null
 }
 
-export interface UploadLimits {
+interface UploadLimits {
   /** Bytes in memory, of all uploads and of those to one webhook. */
   maxBytes: number
   maxBytesPerHook: number

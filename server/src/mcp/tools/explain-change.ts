@@ -9,11 +9,10 @@ import type { Regression } from '../../domain/regressions/regression.ts'
 import { timeOrNull } from '../../domain/time.ts'
 import { withTrials } from '../../domain/trials/change-trials.ts'
 import { changeArgument, changeSchema, rounded, toChangeBody, toEffectBody, toVotesBody } from '../change.ts'
-import { ChoiceError } from '../choice-error.ts'
 import { cursorSchema, textCursor, textOffset } from '../cursor.ts'
 import { promptSchema, toPromptBody } from '../prompt.ts'
 import { quoted, textPage } from '../quoting.ts'
-import { defineTool, type ToolContext } from '../tool.ts'
+import { ChoiceError, defineTool, type ToolContext } from '../tool.ts'
 
 const maxMessageLength = 2_000
 const maxPatchLength = 8_000

@@ -4,11 +4,10 @@ import { suspectOf } from '../../domain/shifts/shift.ts'
 import { day, isoTime, timeOrNull } from '../../domain/time.ts'
 import { ownerOf, type Triaged } from '../../domain/triage.ts'
 import { visiblePrompts } from '../../http/visible-prompts.ts'
-import { rounded, toChangeBody } from '../change.ts'
+import { rounded, toChangeBody, toShiftBody } from '../change.ts'
 import { cursorAfter, cursorSchema, pageAt } from '../cursor.ts'
 import { promptArgument, promptSchema, toPromptBody } from '../prompt.ts'
 import { quoted } from '../quoting.ts'
-import { toShiftBody } from '../shift.ts'
 import { defineTool } from '../tool.ts'
 
 const perPage = 10

@@ -1,9 +1,8 @@
 import { now as atNow } from '../../domain/impact/live/moment.ts'
 import { type TimelineEntry, timelineOf } from '../../domain/impact/timeline.ts'
-import { toChangeBody, toEffectBody } from '../change.ts'
+import { toChangeBody, toEffectBody, toShiftBody } from '../change.ts'
 import { cursorAfter, cursorSchema, pageAt } from '../cursor.ts'
 import { promptArgument, promptSchema, toPromptBody } from '../prompt.ts'
-import { toShiftBody } from '../shift.ts'
 import { defineTool, timeRange } from '../tool.ts'
 
 const perPage = 20

@@ -4,19 +4,25 @@ import type { DueRepository } from '../../domain/repositories/lease.ts'
 import type { RepositoryService } from '../../domain/repositories/repository-service.ts'
 import type { Family } from '../../metrics/text-format.ts'
 
+/** What runs git, which only the worker process does. */
+export const gitCalls = [
+  'connect',
+  'update',
+  'contents',
+  'blame',
+  'earliestText',
+  'searchTexts',
+  'texts',
+  'fetchLiveTexts',
+  'candidate',
+  'pushUndo',
+  'undoCommands',
+] as const satisfies (keyof RepositoryService)[]
+
+export type GitCalls = Pick<RepositoryService, (typeof gitCalls)[number]>
+
 /** What the service asks of its worker process, as functions that the process implements. */
-export interface WorkerCalls {
-  connect: RepositoryService['connect']
-  update: RepositoryService['update']
-  contents: RepositoryService['contents']
-  blame: RepositoryService['blame']
-  earliestText: RepositoryService['earliestText']
-  searchTexts: RepositoryService['searchTexts']
-  texts: RepositoryService['texts']
-  fetchLiveTexts: RepositoryService['fetchLiveTexts']
-  candidate: RepositoryService['candidate']
-  pushUndo: RepositoryService['pushUndo']
-  undoCommands: RepositoryService['undoCommands']
+export interface WorkerCalls extends GitCalls {
   /** The counts of this process since it started. */
   metrics(): Promise<Family[]>
   /** Stops syncing. The other calls still work. */
@@ -35,7 +41,7 @@ export type Request =
 export type Response = { id: number; value: unknown } | { id: number; error: PlainError }
 
 /** An error without its class, which a message cannot carry. */
-export interface PlainError {
+interface PlainError {
   message: string
   stack: string | undefined
   code?: string

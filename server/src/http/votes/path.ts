@@ -1,1 +1,0 @@
-export const votesPath = '/api/v1/votes'
