@@ -1,6 +1,6 @@
 import type { SessionInfo } from '@promptledger/client'
 import { Link } from 'wouter'
-import { usePageTitle } from './page-title.ts'
+import { usePageTitle } from './page-head.tsx'
 import { UntrustedText } from './ui/untrusted-text.tsx'
 
 /** For pages that exist, but not for the role of the key. */

@@ -17,8 +17,7 @@ import { SignInPage } from './sessions/sign-in-page.tsx'
 import { isShared } from './shared/token.ts'
 import { SignalsPage } from './signals/signals-page.tsx'
 import { Button } from './ui/button.tsx'
-import { LoadError } from './ui/load-error.tsx'
-import { Loading } from './ui/loading.tsx'
+import { Loading, LoadState } from './ui/load-state.tsx'
 import { UsagePage } from './usage/usage-page.tsx'
 
 /** Says that the page may be out of date, while the requests in the background are retried. */
@@ -79,8 +78,7 @@ export function App() {
 function Gate() {
   const session = useSession()
   const [location] = useLocation()
-  if (session.isPending) return <Loading what="the console" />
-  if (session.isLoadingError) return <LoadError error={session.error} retry={session.refetch} />
+  if (session.data === undefined) return <LoadState query={session} what="the console" />
   // A link of an email or an invitation, or a sign-in that failed, also concerns someone who is signed in.
   if (location === '/sign-in' && arrival.concernsAnyone) return <SignInPage reason={null} />
   // The form has no URL of its own, so the requested page appears as soon as the user signs in.

@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { ledger } from '../ledger.ts'
-import { usePageTitle } from '../page-title.ts'
+import { PageHead } from '../page-head.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { CopyableId } from '../ui/copy-button.tsx'
@@ -12,8 +12,7 @@ import { CopyField } from '../ui/copy-field.tsx'
 import { Detail } from '../ui/detail.tsx'
 import { Field } from '../ui/field.tsx'
 import { FormError } from '../ui/form-error.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadError, LoadState } from '../ui/load-state.tsx'
 import { Meter } from '../ui/meter.tsx'
 import { countOf, formatNumber } from '../ui/number.ts'
 import { Time } from '../ui/time.tsx'
@@ -26,18 +25,14 @@ import { Telemetry } from './telemetry.tsx'
 import { TextDelivery } from './text-delivery.tsx'
 
 export function SettingsPage({ session }: { session: SessionInfo }) {
-  usePageTitle('Settings')
   const organisation = useQuery({
     queryKey: ['organisation'],
     queryFn: ({ signal }) => ledger.organisation.get({ signal }),
   })
   return (
     <>
-      <div className="page-head">
-        <h1>Settings</h1>
-      </div>
-      {organisation.isPending && <Loading what="settings" />}
-      {organisation.isError && <LoadError error={organisation.error} retry={organisation.refetch} />}
+      <PageHead title="Settings" />
+      <LoadState query={organisation} what="settings" />
       {organisation.data && (
         <div className="settings">
           <OrganisationName organisation={organisation.data} />

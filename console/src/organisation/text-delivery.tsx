@@ -3,9 +3,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { Button } from '../ui/button.tsx'
-import { Field } from '../ui/field.tsx'
+import { Checkbox, Field } from '../ui/field.tsx'
 import { FormError } from '../ui/form-error.tsx'
-import { LoadError } from '../ui/load-error.tsx'
+import { LoadError } from '../ui/load-state.tsx'
 import { deliverySettingsKey, useDeliverySettings } from './delivery-query.ts'
 
 const labels = { excluded: 'Never deliver' }
@@ -47,10 +47,9 @@ function DeliveryForm({ settings }: { settings: DeliverySettings }) {
   }
   return (
     <form className="segment-keys" onSubmit={submit}>
-      <label className="checkbox-line">
-        <input type="checkbox" checked={enabled} onChange={({ target }) => setEnabled(target.checked)} />
+      <Checkbox checked={enabled} onChange={setEnabled}>
         Deliver texts to applications
-      </label>
+      </Checkbox>
       {settings.enabled && !enabled && (
         <p className="muted">Applications keep the texts that they have. Running trials end.</p>
       )}

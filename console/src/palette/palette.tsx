@@ -1,8 +1,7 @@
 import type { SessionInfo } from '@promptledger/client'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
-import { Dialog } from '../ui/dialog.tsx'
-import { focusOnOpen } from '../ui/initial-focus.ts'
+import { Dialog, focusOnOpen } from '../ui/dialog.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { type PaletteGroup, type PaletteItem, usePaletteGroups } from './palette-items.ts'
 

@@ -1,6 +1,6 @@
 import type { Effect, RatedTally, Regression, TimelineEntry } from '@promptledger/client'
 import { Link } from 'wouter'
-import { ratesOf, regressionPath } from '../regressions/open-regressions.tsx'
+import { ratesOf } from '../regressions/regression-words.tsx'
 import { useShowsSignals } from '../shared/shared-query.ts'
 import { isShared } from '../shared/token.ts'
 import { ChangeSegments } from '../signals/change-segments.tsx'
@@ -22,7 +22,7 @@ import { ChangeLift } from './change-lift.tsx'
 import { parseMessage } from './commit-message.ts'
 import { EntryMeta, PullCourse } from './entry-meta.tsx'
 import { titleOf } from './entry-title.ts'
-import { promptPath } from './prompt-path.ts'
+import { promptPath, regressionPath } from './prompt-path.ts'
 
 interface Props {
   promptId: string

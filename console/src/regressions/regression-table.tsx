@@ -1,6 +1,7 @@
 import type { Page, Regression, RegressionSort, RegressionState } from '@promptledger/client'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from 'wouter'
+import { regressionPath } from '../prompt/prompt-path.ts'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ExternalLink } from '../ui/external-link.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
@@ -9,9 +10,7 @@ import { PromptName } from '../ui/prompt-name.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
-import { ratesOf, regressionPath } from './open-regressions.tsx'
-import { liveSince, openTimeOf } from './open-time.ts'
-import { RegressionStateBadge } from './regression-state.tsx'
+import { liveSince, openTimeOf, RegressionStateBadge, ratesOf } from './regression-words.tsx'
 
 type SortField = 'opened_at' | 'difference'
 

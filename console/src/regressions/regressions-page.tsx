@@ -1,5 +1,5 @@
 import type { RegressionState } from '@promptledger/client'
-import { usePageTitle } from '../page-title.ts'
+import { PageHead } from '../page-head.tsx'
 import { UnexplainedShifts } from '../shifts/unexplained-shifts.tsx'
 import { ToggleGroup } from '../ui/toggle-group.tsx'
 import { pageFrom, useUrlParams } from '../url-params.ts'
@@ -18,7 +18,6 @@ const filters: { value: Filter; label: string }[] = [
 
 /** The changes that made prompts worse, and the moves of rates that no change explains. */
 export function RegressionsPage() {
-  usePageTitle('Regressions')
   const [params, setParams] = useUrlParams()
   const selected = filters.find(({ value }) => value === params.get('state'))?.value ?? 'open'
   const sort = sortFrom(params)
@@ -26,15 +25,14 @@ export function RegressionsPage() {
   const regressions = useRegressions({ page: pageFrom(params), sort, ...(state !== null && { state }) })
   return (
     <>
-      <div className="page-head">
-        <h1>Regressions</h1>
+      <PageHead title="Regressions">
         <ToggleGroup
           label="State"
           options={filters}
           isSelected={(filter) => filter === selected}
           onSelect={(filter) => setParams({ state: filter === 'open' ? null : filter, page: null })}
         />
-      </div>
+      </PageHead>
       <RegressionTable
         query={regressions}
         state={state}

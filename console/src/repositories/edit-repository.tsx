@@ -1,12 +1,12 @@
 import type { Repository, RepositoryUpdate } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { ledger } from '../ledger.ts'
-import { Dialog } from '../ui/dialog.tsx'
-import { FormFooter } from '../ui/form-footer.tsx'
-import { focusOnOpen } from '../ui/initial-focus.ts'
+import { focusOnOpen } from '../ui/dialog.tsx'
+import { Checkbox, LineField } from '../ui/field.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { ResultDialog } from '../ui/result-dialog.tsx'
-import { isSsh, LineField, SshKeyField, TokenField } from './access-fields.tsx'
+import { isSsh, SshKeyField } from './access-fields.tsx'
 import { BriefingsField, IssuesField, ProposalsField, ReportsField } from './reports-field.tsx'
 import { refreshRepositories } from './repository-query.ts'
 import { Warnings } from './warnings.tsx'
@@ -62,8 +62,7 @@ export function EditRepository({ repository, onClose }: Props) {
     // Drop the token from the cache as soon as the dialog closes.
     gcTime: 0,
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     change.mutate(changesOf(form, repository), { onSuccess: ({ warnings }) => warnings.length === 0 && onClose() })
   }
   if (change.data !== undefined) {
@@ -75,91 +74,83 @@ export function EditRepository({ repository, onClose }: Props) {
     )
   }
   return (
-    <Dialog title="Edit repository" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <LineField
-          label={labels.url}
-          hint="The new URL of the same repository, after it was renamed or moved. Webhook, prompts and history stay."
-          ref={focusOnOpen}
-          required
-          value={form.url}
-          onChange={(url) => update({ url })}
-        />
-        {isSsh(form.url) ? (
-          <>
-            <SshKeyField
-              label={labels.ssh_key}
-              hint="A private key in OpenSSH's format without a passphrase. Leave it empty to keep the current one."
-              value={form.sshKey}
-              onChange={(sshKey) => update({ sshKey })}
-            />
-            <LineField
-              label={labels.ssh_host_key}
-              hint="Only if the server has a new one, such as ssh-ed25519 AAAAC3… Leave it empty to keep the recorded one."
-              value={form.sshHostKey}
-              onChange={(sshHostKey) => update({ sshHostKey })}
-            />
-          </>
-        ) : (
-          <>
-            <TokenField
-              label={labels.token}
-              hint="Leave it empty to keep the current one, if there is one. Required if the server changes."
-              value={form.token}
-              onChange={(token) => update({ token, removesToken: false })}
-            />
-            <label className="checkbox-line">
-              <input
-                type="checkbox"
-                checked={form.removesToken}
-                onChange={({ target }) => update({ removesToken: target.checked, token: '' })}
-              />
-              Remove the stored token
-            </label>
-          </>
-        )}
-        <LineField
-          label={labels.production_environments}
-          hint="Whose deployments decide what is live, separated by commas, such as prod-*. Empty for the default: production, prod, live, and what the forge calls production."
-          value={form.production}
-          onChange={(production) => update({ production })}
-        />
-        <ReportsField
-          forge={repository.forge}
-          url={form.url}
-          checked={form.reports}
-          onChange={(reports) => update({ reports })}
-        />
-        <ProposalsField
-          forge={repository.forge}
-          url={form.url}
-          checked={form.proposals}
-          onChange={(proposals) => update({ proposals })}
-        />
-        <IssuesField
-          forge={repository.forge}
-          url={form.url}
-          checked={form.issues}
-          onChange={(issues) => update({ issues })}
-        />
-        <BriefingsField
-          forge={repository.forge}
-          url={form.url}
-          checked={form.briefings}
-          onChange={(briefings) => update({ briefings })}
-        />
-        <FormFooter
-          mutation={change}
-          labels={labels}
-          submitLabel={change.isPending ? 'Checking…' : 'Save'}
-          onCancel={onClose}
-        >
-          <span className="form-status" role="status">
-            {change.isPending && 'Reading the repository. This takes a few seconds.'}
-          </span>
-        </FormFooter>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Edit repository"
+      mutation={change}
+      labels={labels}
+      submitLabel={change.isPending ? 'Checking…' : 'Save'}
+      progress="Reading the repository. This takes a few seconds."
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <LineField
+        label={labels.url}
+        hint="The new URL of the same repository, after it was renamed or moved. Webhook, prompts and history stay."
+        ref={focusOnOpen}
+        required
+        value={form.url}
+        onChange={(url) => update({ url })}
+      />
+      {isSsh(form.url) ? (
+        <>
+          <SshKeyField
+            label={labels.ssh_key}
+            hint="A private key in OpenSSH's format without a passphrase. Leave it empty to keep the current one."
+            value={form.sshKey}
+            onChange={(sshKey) => update({ sshKey })}
+          />
+          <LineField
+            label={labels.ssh_host_key}
+            hint="Only if the server has a new one, such as ssh-ed25519 AAAAC3… Leave it empty to keep the recorded one."
+            value={form.sshHostKey}
+            onChange={(sshHostKey) => update({ sshHostKey })}
+          />
+        </>
+      ) : (
+        <>
+          <LineField
+            type="password"
+            label={labels.token}
+            hint="Leave it empty to keep the current one, if there is one. Required if the server changes."
+            value={form.token}
+            onChange={(token) => update({ token, removesToken: false })}
+          />
+          <Checkbox checked={form.removesToken} onChange={(removesToken) => update({ removesToken, token: '' })}>
+            Remove the stored token
+          </Checkbox>
+        </>
+      )}
+      <LineField
+        label={labels.production_environments}
+        hint="Whose deployments decide what is live, separated by commas, such as prod-*. Empty for the default: production, prod, live, and what the forge calls production."
+        value={form.production}
+        onChange={(production) => update({ production })}
+      />
+      <ReportsField
+        forge={repository.forge}
+        url={form.url}
+        checked={form.reports}
+        onChange={(reports) => update({ reports })}
+      />
+      <ProposalsField
+        forge={repository.forge}
+        url={form.url}
+        checked={form.proposals}
+        onChange={(proposals) => update({ proposals })}
+      />
+      <IssuesField
+        forge={repository.forge}
+        url={form.url}
+        checked={form.issues}
+        onChange={(issues) => update({ issues })}
+      />
+      <BriefingsField
+        forge={repository.forge}
+        url={form.url}
+        checked={form.briefings}
+        onChange={(briefings) => update({ briefings })}
+      />
+    </FormDialog>
   )
 }
 

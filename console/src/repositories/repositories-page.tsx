@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { ledger } from '../ledger.ts'
-import { usePageTitle } from '../page-title.ts'
+import { PageHead } from '../page-head.tsx'
 import { Button } from '../ui/button.tsx'
 import { pageFrom, useUrlParams } from '../url-params.ts'
 import { ConnectRepository } from './connect-repository.tsx'
@@ -9,7 +9,6 @@ import { pollIntervalMs } from './repository-query.ts'
 import { RepositoryTable } from './repository-table.tsx'
 
 export function RepositoriesPage() {
-  usePageTitle('Repositories')
   const [params, setParams] = useUrlParams()
   const page = pageFrom(params)
   const repositories = useQuery({
@@ -22,13 +21,12 @@ export function RepositoriesPage() {
   })
   return (
     <>
-      <div className="page-head">
-        <h1>Repositories</h1>
+      <PageHead title="Repositories">
         <Button kind="primary" onClick={() => setParams({ connect: '1' })}>
           <Plus aria-hidden="true" />
           Connect a repository
         </Button>
-      </div>
+      </PageHead>
       <RepositoryTable query={repositories} />
       {params.has('connect') && <ConnectRepository onClose={() => setParams({ connect: null }, { replace: true })} />}
     </>

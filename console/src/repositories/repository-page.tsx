@@ -1,16 +1,14 @@
-import { type Delivery, NotFoundError, type Repository } from '@promptledger/client'
+import type { Delivery, Repository } from '@promptledger/client'
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { KeyRound, Pencil, RefreshCw, Unplug } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { ledger } from '../ledger.ts'
-import { NotFoundPage } from '../not-found-page.tsx'
-import { usePageTitle } from '../page-title.ts'
+import { SubjectHead, usePageTitle } from '../page-head.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { FormError } from '../ui/form-error.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { existing, PageState } from '../ui/load-state.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { pageFrom, useUrlParams } from '../url-params.ts'
 import { DeliveryTable } from './delivery-table.tsx'
@@ -24,25 +22,16 @@ export function RepositoryPage({ id }: { id: number }) {
   const { repository, sync, isSyncing } = useSync(id)
   const [dialog, setDialog] = useState<'edit' | 'rotate' | 'disconnect' | null>(null)
   usePageTitle(repository.data?.url ?? 'Repository')
-  if (repository.error instanceof NotFoundError) return <NotFoundPage />
-  if (repository.isLoadingError) return <LoadError error={repository.error} retry={repository.refetch} />
-  if (repository.isPending) return <Loading what="the repository" />
-  const { data } = repository
+  const data = existing(repository)
+  if (data === undefined) return <PageState query={repository} what="the repository" />
   const isConnected = data.state !== 'disconnected'
   return (
     <>
-      <div className="page-head">
-        <div>
-          <nav className="breadcrumbs" aria-label="Breadcrumbs">
-            <Link href="/repositories">Repositories</Link>
-          </nav>
-          <div className="title-with-badge">
-            <h1>
-              <UntrustedText text={shortName(data.url)} />
-            </h1>
-            <RepositoryStatusBadge state={data.state} />
-          </div>
-        </div>
+      <SubjectHead
+        breadcrumbs={<Link href="/repositories">Repositories</Link>}
+        title={<UntrustedText text={shortName(data.url)} />}
+        badge={<RepositoryStatusBadge state={data.state} />}
+      >
         {isConnected && (
           <div className="page-actions">
             <Button busy={sync.isPending || isSyncing} onClick={() => sync.mutate(data)}>
@@ -63,7 +52,7 @@ export function RepositoryPage({ id }: { id: number }) {
             </Button>
           </div>
         )}
-      </div>
+      </SubjectHead>
       <FormError error={sync.error} />
       <RepositoryDetails repository={data} />
       <Deliveries repositoryId={id} isConnected={isConnected} />

@@ -3,8 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { ledger } from '../ledger.ts'
 import { timelineEntryKey } from '../prompt/entry-queries.ts'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadError, LoadState } from '../ui/load-state.tsx'
 import { formatPoints } from '../ui/percent.ts'
 import { ToggleGroup } from '../ui/toggle-group.tsx'
 import { useUrlParams } from '../url-params.ts'
@@ -52,8 +51,7 @@ function Breakdown({ promptId, entryId, name }: Props & { name: string }) {
     queryFn: ({ signal }) => ledger.timeline.get(promptId, entryId, { by: `metadata.${name}` }, { signal }),
     placeholderData: keepPreviousData,
   })
-  if (change.isPending) return <Loading what="segments" />
-  if (change.isLoadingError) return <LoadError error={change.error} retry={change.refetch} />
+  if (change.data === undefined) return <LoadState query={change} what="segments" />
   const { segments = null } = change.data
   if (segments === null) {
     return <p className="muted">There is no earlier change to compare with, so segments have no effect to show.</p>

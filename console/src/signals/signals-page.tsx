@@ -3,7 +3,7 @@ import { keepPreviousData, type UseQueryResult, useMutation, useQuery, useQueryC
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { NotFoundPage } from '../not-found-page.tsx'
-import { usePageTitle } from '../page-title.ts'
+import { usePageTitle } from '../page-head.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ExportLinks } from '../ui/export-links.tsx'

@@ -1,5 +1,4 @@
-import type { NewSource, Source, SourceUpdate } from '@promptledger/client'
-import type { AdapterName } from './adapters.ts'
+import type { Source, SourceUpdate } from '@promptledger/client'
 
 export const fieldNames = ['value', 'id', 'subject', 'prompt', 'version', 'comment', 'time', 'voter', 'events'] as const
 
@@ -61,10 +60,6 @@ export function settingsOf(form: SourceForm): SourceUpdate & { name: string } {
     score: form.score.trim() || null,
     ...(secret !== '' && { secret }),
   }
-}
-
-export function newSourceOf(adapter: AdapterName, form: SourceForm): NewSource {
-  return { adapter, ...settingsOf(form) }
 }
 
 function listOf(text: string): string[] {

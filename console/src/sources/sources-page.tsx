@@ -1,8 +1,7 @@
 import { Plus, Upload } from 'lucide-react'
-import { usePageTitle } from '../page-title.ts'
+import { PageHead } from '../page-head.tsx'
 import { Button } from '../ui/button.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadState } from '../ui/load-state.tsx'
 import { useUrlParams } from '../url-params.ts'
 import { AddSource } from './add-source.tsx'
 import { useSources } from './source-query.ts'
@@ -11,13 +10,11 @@ import { UploadCsv } from './upload-csv.tsx'
 
 /** Products that send feedback. */
 export function SourcesPage() {
-  usePageTitle('Sources')
   const [params, setParams] = useUrlParams()
   const sources = useSources()
   return (
     <>
-      <div className="page-head">
-        <h1>Sources</h1>
+      <PageHead title="Sources">
         <div className="page-actions">
           <Button onClick={() => setParams({ upload: '1' })}>
             <Upload aria-hidden="true" />
@@ -28,9 +25,8 @@ export function SourcesPage() {
             New source
           </Button>
         </div>
-      </div>
-      {sources.isPending && <Loading what="sources" />}
-      {sources.isError && <LoadError error={sources.error} retry={sources.refetch} />}
+      </PageHead>
+      <LoadState query={sources} what="sources" />
       {sources.data && <SourceTable sources={sources.data} />}
       {params.has('upload') && <UploadCsv onClose={() => setParams({ upload: null }, { replace: true })} />}
       {params.has('add') && <AddSource onClose={() => setParams({ add: null }, { replace: true })} />}

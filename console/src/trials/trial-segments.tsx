@@ -2,8 +2,7 @@ import type { Trial, TrialSegment, TrialSegmentArm } from '@promptledger/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
 import { usePromptSegments } from '../signals/segment-query.ts'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadState } from '../ui/load-state.tsx'
 import { formatNumber } from '../ui/number.ts'
 import { formatPoints, formatTally } from '../ui/percent.ts'
 import { type Column, Table } from '../ui/table.tsx'
@@ -39,8 +38,7 @@ function Breakdown({ id, name }: { id: string; name: string }) {
     queryFn: ({ signal }) => ledger.trials.get(id, { by: `metadata.${name}` }, { signal }),
     placeholderData: keepPreviousData,
   })
-  if (trial.isPending) return <Loading what="segments" />
-  if (trial.isLoadingError) return <LoadError error={trial.error} retry={trial.refetch} />
+  if (trial.data === undefined) return <LoadState query={trial} what="segments" />
   const { segments } = trial.data
   if (segments === undefined || segments.values.length === 0) return <p className="muted">No votes to break down.</p>
   const columns: Column<TrialSegment>[] = [

@@ -1,7 +1,7 @@
 import type { SessionInfo, TrialState } from '@promptledger/client'
 import { FlaskConical } from 'lucide-react'
 import { Link } from 'wouter'
-import { usePageTitle } from '../page-title.ts'
+import { PageHead } from '../page-head.tsx'
 import { canRunTrials } from '../sessions/rights.ts'
 import { Button } from '../ui/button.tsx'
 import { ToggleGroup } from '../ui/toggle-group.tsx'
@@ -21,7 +21,6 @@ const filters: { value: Filter; label: string }[] = [
 
 /** The pull requests that some users get, or got, before they are merged. */
 export function TrialsPage({ session: { key } }: { session: SessionInfo }) {
-  usePageTitle('Trials')
   const [params, setParams] = useUrlParams()
   const selected = filters.find(({ value }) => value === params.get('state'))?.value ?? 'all'
   const state = selected === 'all' ? null : selected
@@ -35,8 +34,7 @@ export function TrialsPage({ session: { key } }: { session: SessionInfo }) {
   const canTry = canRunTrials(key)
   return (
     <>
-      <div className="page-head">
-        <h1>Trials</h1>
+      <PageHead title="Trials">
         <div className="page-actions">
           <ToggleGroup
             label="State"
@@ -51,7 +49,7 @@ export function TrialsPage({ session: { key } }: { session: SessionInfo }) {
             </Button>
           )}
         </div>
-      </div>
+      </PageHead>
       {prompt !== null && (
         <p className="trial-filter">
           Trials of one prompt. <Link href="/trials">Show all</Link>

@@ -1,7 +1,6 @@
 import type { SessionInfo, UsageReport } from '@promptledger/client'
-import { usePageTitle } from '../page-title.ts'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { PageHead } from '../page-head.tsx'
+import { LoadState } from '../ui/load-state.tsx'
 import { dateFormat } from '../ui/locale.ts'
 import { formatCompact, formatNumber } from '../ui/number.ts'
 import { type Column, Table } from '../ui/table.tsx'
@@ -9,15 +8,11 @@ import { ThisMonth } from './this-month.tsx'
 import { useUsage } from './usage-query.ts'
 
 export function UsagePage({ session }: { session: SessionInfo }) {
-  usePageTitle('Usage')
   const usage = useUsage()
   return (
     <>
-      <div className="page-head">
-        <h1>Usage</h1>
-      </div>
-      {usage.isPending && <Loading what="usage" />}
-      {usage.isError && <LoadError error={usage.error} retry={usage.refetch} />}
+      <PageHead title="Usage" />
+      <LoadState query={usage} what="usage" />
       {usage.data && (
         <div className="usage">
           <ThisMonth usage={usage.data} organisationId={session.organisation.id} />

@@ -1,9 +1,6 @@
-import { NotFoundError } from '@promptledger/client'
 import { useCallback } from 'react'
-import { NotFoundPage } from '../not-found-page.tsx'
-import { usePageTitle } from '../page-title.ts'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { usePageTitle } from '../page-head.tsx'
+import { existing, LoadState, PageState } from '../ui/load-state.tsx'
 import { useIsPhone } from '../ui/media-query.ts'
 import { pageFrom, useUrlParams } from '../url-params.ts'
 import { NoLiveText } from './no-live-text.tsx'
@@ -17,12 +14,11 @@ import { EarliestText, VersionText } from './version-text.tsx'
 export function TextPage({ id }: { id: string }) {
   const prompt = usePrompt(id)
   usePageTitle(prompt.data === undefined ? 'Text' : `Text of ${prompt.data.name}`)
-  if (prompt.error instanceof NotFoundError) return <NotFoundPage />
-  if (prompt.isLoadingError) return <LoadError error={prompt.error} retry={prompt.refetch} />
-  if (prompt.isPending) return <Loading what="the prompt" />
+  const data = existing(prompt)
+  if (data === undefined) return <PageState query={prompt} what="the prompt" />
   return (
     <>
-      <PromptHead prompt={prompt.data} section="Text" />
+      <PromptHead prompt={data} section="Text" />
       <h2 className="visually-hidden">Text</h2>
       <div className="versions-layout">
         <Versions promptId={id} />
@@ -40,8 +36,7 @@ function ChosenText({ id }: { id: string }) {
   const prompt = usePrompt(id)
   const live = useLive(id)
   if (version !== null) return <VersionText key={version} promptId={id} entryId={version} live={live.data ?? null} />
-  if (live.isLoadingError) return <LoadError error={live.error} retry={live.refetch} />
-  if (live.isPending) return <Loading what="the text" />
+  if (live.data === undefined) return <LoadState query={live} what="the text" />
   if (live.data === null) {
     return <div className="card live-text">{prompt.data && <NoLiveText prompt={prompt.data} />}</div>
   }
