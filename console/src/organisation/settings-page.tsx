@@ -16,7 +16,7 @@ import { LoadError, LoadState } from '../ui/load-state.tsx'
 import { Meter } from '../ui/meter.tsx'
 import { countOf, formatNumber } from '../ui/number.ts'
 import { Time } from '../ui/time.tsx'
-import { planCommand, planLabels } from '../usage/plan.ts'
+import { levelTones, limitLevel, planCommand, planLabels } from '../usage/plan.ts'
 import { useUsage } from '../usage/usage-query.ts'
 import { EraseSignals } from './erase-signals.tsx'
 import { PromptSegments } from './prompt-segments.tsx'
@@ -138,8 +138,6 @@ function OrganisationName({ organisation }: { organisation: Organisation }) {
   )
 }
 
-const nearShare = 0.8
-
 function Limits({ organisation }: { organisation: Organisation }) {
   const { id, plan, limits, signal_retention_days: days } = organisation
   const usage = useUsage()
@@ -186,14 +184,15 @@ interface LimitProps {
 
 function Limit({ name, to, used = 0, max }: LimitProps) {
   const text = max === null ? `${formatNumber(used)}, no limit` : `${formatNumber(used)} of ${formatNumber(max)}`
-  const tone = max === null || used < max * nearShare ? 'accent' : used < max ? 'caution' : 'bad'
   return (
     <li>
       <p>
         <Link href={to}>{name}</Link>
         <span>{text}</span>
       </p>
-      {max !== null && <Meter label={name} value={used} max={max} tone={tone} text={text} />}
+      {max !== null && (
+        <Meter label={name} value={used} max={max} tone={levelTones[limitLevel({ used, limit: max })]} text={text} />
+      )}
     </li>
   )
 }

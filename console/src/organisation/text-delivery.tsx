@@ -1,12 +1,11 @@
 import type { DeliverySettings } from '@promptledger/client'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { Button } from '../ui/button.tsx'
 import { Checkbox, Field } from '../ui/field.tsx'
 import { FormError } from '../ui/form-error.tsx'
 import { LoadError } from '../ui/load-state.tsx'
-import { deliverySettingsKey, useDeliverySettings } from './delivery-query.ts'
 
 const labels = { excluded: 'Never deliver' }
 
@@ -82,4 +81,15 @@ function DeliveryForm({ settings }: { settings: DeliverySettings }) {
       </div>
     </form>
   )
+}
+
+export const deliverySettingsKey = ['delivery settings']
+
+/** Only admins may read them. */
+export function useDeliverySettings(isAdmin = true) {
+  return useQuery({
+    queryKey: deliverySettingsKey,
+    enabled: isAdmin,
+    queryFn: ({ signal }) => ledger.texts.settings({ signal }),
+  })
 }

@@ -14,7 +14,7 @@ import { EmptyState } from '../ui/empty-state.tsx'
 import { FormError } from '../ui/form-error.tsx'
 import { LoadState } from '../ui/load-state.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { Time } from '../ui/time.tsx'
+import { TimeOr } from '../ui/time.tsx'
 import { UntrustedText, visibleText } from '../ui/untrusted-text.tsx'
 import { InvitePerson } from './invite-person.tsx'
 import { OpenInvitations } from './open-invitations.tsx'
@@ -101,8 +101,7 @@ function PeopleTable({ people, session, isAdmin }: TableProps) {
     {
       header: 'Last sign-in',
       className: 'nowrap',
-      cell: ({ signed_in_at: at }) =>
-        at === null ? <span className="muted">Never</span> : <Time at={at} as="relative" />,
+      cell: ({ signed_in_at: at }) => <TimeOr at={at} as="relative" none="Never" />,
     },
     ...(isAdmin ? [actions()] : []),
   ]

@@ -8,7 +8,7 @@ import { useTrialsOf } from '../trials/trial-query.ts'
 import { LoadError, Loading } from '../ui/load-state.tsx'
 import { LiveText } from '../versions/live-text.tsx'
 import { PromptHead } from '../versions/prompt-head.tsx'
-import { usePrompt } from '../versions/prompt-query.ts'
+import { usePrompt } from '../versions/version-queries.ts'
 import { Feedback } from './feedback.tsx'
 
 export function PromptPage({ id }: { id: string }) {

@@ -10,7 +10,7 @@ import { formatShares } from '../ui/percent.ts'
 import { PromptName } from '../ui/prompt-name.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
-import { limitLevel } from '../usage/limit-level.ts'
+import { limitLevel } from '../usage/plan.ts'
 
 export function RegressionItem({ regression }: { regression: Regression }) {
   const { prompt, change } = regression

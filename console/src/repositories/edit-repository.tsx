@@ -8,8 +8,8 @@ import { FormDialog } from '../ui/form-dialog.tsx'
 import { ResultDialog } from '../ui/result-dialog.tsx'
 import { isSsh, SshKeyField } from './access-fields.tsx'
 import { BriefingsField, IssuesField, ProposalsField, ReportsField } from './reports-field.tsx'
+import { Warnings } from './repository-notices.tsx'
 import { refreshRepositories } from './repository-query.ts'
-import { Warnings } from './warnings.tsx'
 
 interface Props {
   repository: Repository

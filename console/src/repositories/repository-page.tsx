@@ -1,5 +1,5 @@
-import type { Delivery, Repository } from '@promptledger/client'
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Repository } from '@promptledger/client'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { KeyRound, Pencil, RefreshCw, Unplug } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -10,8 +10,7 @@ import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { FormError } from '../ui/form-error.tsx'
 import { existing, PageState } from '../ui/load-state.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
-import { pageFrom, useUrlParams } from '../url-params.ts'
-import { DeliveryTable } from './delivery-table.tsx'
+import { Deliveries } from './deliveries.tsx'
 import { EditRepository } from './edit-repository.tsx'
 import { RepositoryDetails } from './repository-details.tsx'
 import { refreshRepositories, useRepository } from './repository-query.ts'
@@ -121,46 +120,4 @@ function DisconnectRepository({ repository, onClose }: Props) {
       </p>
     </ConfirmDialog>
   )
-}
-
-interface DeliveriesProps {
-  repositoryId: number
-  /** Deliveries of a disconnected repository cannot be redelivered. */
-  isConnected: boolean
-}
-
-/** The recent webhook deliveries of a repository, and how they were processed. */
-function Deliveries({ repositoryId, isConnected }: DeliveriesProps) {
-  const queryClient = useQueryClient()
-  const [params] = useUrlParams()
-  const page = pageFrom(params)
-  const deliveries = useQuery({
-    queryKey: ['deliveries', repositoryId, { page }],
-    queryFn: async ({ signal }) => await ledger.repositories.deliveries(repositoryId, { page }, { signal }),
-    placeholderData: keepPreviousData,
-    refetchInterval: ({ state: { data } }) => pollIntervalMs(data?.data ?? []),
-  })
-  const redelivery = useMutation({
-    mutationFn: ({ id }: Delivery) => ledger.repositories.redeliver(repositoryId, id),
-    onSuccess: () => refreshRepositories(queryClient),
-  })
-  return (
-    <section aria-labelledby="deliveries" className="page-section">
-      <h2 id="deliveries">Recent deliveries</h2>
-      <FormError error={redelivery.error} />
-      <DeliveryTable
-        query={deliveries}
-        isConnected={isConnected}
-        busyId={redelivery.isPending ? redelivery.variables.id : null}
-        onRedeliver={(delivery) => redelivery.mutate(delivery)}
-      />
-    </section>
-  )
-}
-
-/** Polls often while an attempt is due within 10 s, rarely while the next retry is further away. */
-function pollIntervalMs(deliveries: Delivery[]): number | false {
-  const attempts = deliveries.flatMap(({ next_attempt_at: at }) => (at === null ? [] : [Date.parse(at)]))
-  if (attempts.length === 0) return false
-  return Math.min(...attempts) < Date.now() + 10_000 ? 2_000 : 15_000
 }

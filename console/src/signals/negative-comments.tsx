@@ -7,7 +7,7 @@ import { formatNumber } from '../ui/number.ts'
 import { PageLink } from '../ui/page-link.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
-import { signalsPath } from './signals-path.ts'
+import { signalsPath } from './signal-filter.ts'
 
 interface Props {
   promptId: string

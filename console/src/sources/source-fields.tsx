@@ -104,3 +104,14 @@ export function SourceFields({ adapter, form, onChange, isEdit, children }: Prop
     </>
   )
 }
+
+/** What to do on the side of the product. */
+export function SetUpSteps({ adapter }: { adapter: AdapterName }) {
+  return (
+    <ol className="set-up-source" aria-label={`Set up ${adapters[adapter].label}`}>
+      {adapters[adapter].steps.map((step) => (
+        <li key={step}>{step}</li>
+      ))}
+    </ol>
+  )
+}

@@ -13,11 +13,10 @@ import { FormDialog } from '../ui/form-dialog.tsx'
 import { existing, PageState } from '../ui/load-state.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { formatNumber } from '../ui/number.ts'
-import { Time } from '../ui/time.tsx'
+import { Time, TimeOr } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { adapters } from './adapters.ts'
-import { SetUpSteps } from './set-up-steps.tsx'
-import { SourceFields } from './source-fields.tsx'
+import { SetUpSteps, SourceFields } from './source-fields.tsx'
 import { formOf, labels, settingsOf } from './source-form.ts'
 import { refreshSources, useSource } from './source-query.ts'
 
@@ -92,11 +91,7 @@ function Arrived({ source }: { source: Source }) {
         <Detail name="Signals recorded">{formatNumber(source.recorded)}</Detail>
         <Detail name="Rejected">{formatNumber(source.rejected)}</Detail>
         <Detail name="Last event">
-          {source.last_received_at === null ? (
-            <span className="muted">None yet</span>
-          ) : (
-            <Time at={source.last_received_at} as="relative" />
-          )}
+          <TimeOr at={source.last_received_at} as="relative" none="None yet" />
         </Detail>
       </dl>
     </section>

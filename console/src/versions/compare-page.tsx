@@ -9,10 +9,9 @@ import { Verdict } from '../ui/verdict.tsx'
 import { useUrlParams } from '../url-params.ts'
 import { ComparedTexts } from './compared-texts.tsx'
 import { ComparedVersion } from './compared-version.tsx'
+import { missingTextReason } from './missing-text.tsx'
 import { PromptHead } from './prompt-head.tsx'
-import { usePrompt } from './prompt-query.ts'
-import { missingTextReason } from './text-state.ts'
-import { useLive, useNeighbours } from './version-queries.ts'
+import { useLive, useNeighbours, usePrompt } from './version-queries.ts'
 
 /** Any two versions of a prompt: their texts and their figures. By default the live version and the one before it. */
 export function ComparePage({ id }: { id: string }) {

@@ -10,7 +10,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { NameField } from '../ui/field.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { useUrlParams } from '../url-params.ts'
-import { usePrompt } from './prompt-query.ts'
+import { usePrompt } from './version-queries.ts'
 
 interface Props {
   prompt: Prompt

@@ -3,11 +3,10 @@ import { usePageTitle } from '../page-head.tsx'
 import { existing, LoadState, PageState } from '../ui/load-state.tsx'
 import { useIsPhone } from '../ui/media-query.ts'
 import { pageFrom, useUrlParams } from '../url-params.ts'
-import { NoLiveText } from './no-live-text.tsx'
+import { NoLiveText } from './missing-text.tsx'
 import { PromptHead } from './prompt-head.tsx'
-import { usePrompt } from './prompt-query.ts'
 import { VersionList } from './version-list.tsx'
-import { useLive } from './version-queries.ts'
+import { useLive, usePrompt } from './version-queries.ts'
 import { EarliestText, VersionText } from './version-text.tsx'
 
 /** The text of a prompt at any version, with the list of versions. Without a version, the live one. */

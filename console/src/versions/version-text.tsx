@@ -14,7 +14,7 @@ import { formatPercent } from '../ui/percent.ts'
 import { saveText } from '../ui/save-file.ts'
 import { useUrlParams } from '../url-params.ts'
 import { Blame } from './blame.tsx'
-import { missingTextReason } from './text-state.ts'
+import { missingTextReason } from './missing-text.tsx'
 import { TextView } from './text-view.tsx'
 import { VersionFacts, VersionTitle } from './version-facts.tsx'
 
