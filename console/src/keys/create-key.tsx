@@ -1,8 +1,8 @@
 import type { NewKey, Role, SessionInfo } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { ledger } from '../ledger.ts'
-import { Checkbox, Field, LineField, NameField } from '../ui/field.tsx'
+import { Checkbox, Field, LineField, NameField, RoleField } from '../ui/field.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { isLocalDate } from '../ui/iso-time.ts'
 import { CreatedKey } from './created-key.tsx'
@@ -102,27 +102,3 @@ const roles: { role: Role; description: string }[] = [
   { role: 'admin', description: 'Everything, including prompts, keys, repositories and alerts.' },
   { role: 'signing', description: 'Sign tokens for votes from browsers, nothing else. Makes no requests.' },
 ]
-
-interface RoleFieldProps {
-  roles: typeof roles
-  role: Role
-  onChange: (role: Role) => void
-}
-
-function RoleField({ roles: offered, role: selected, onChange }: RoleFieldProps) {
-  const name = useId()
-  return (
-    <fieldset className="role-field">
-      <legend>Role</legend>
-      {offered.map(({ role, description }) => (
-        <label key={role}>
-          <input type="radio" name={name} value={role} checked={selected === role} onChange={() => onChange(role)} />
-          <span>
-            <strong className="role-name">{role}</strong>
-            <span className="muted">{description}</span>
-          </span>
-        </label>
-      ))}
-    </fieldset>
-  )
-}

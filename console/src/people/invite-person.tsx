@@ -1,8 +1,8 @@
 import type { NewInvitation, Person } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { ledger } from '../ledger.ts'
-import { Field } from '../ui/field.tsx'
+import { Field, RoleField } from '../ui/field.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
 
@@ -18,7 +18,6 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
   const queryClient = useQueryClient()
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Person['role']>('member')
-  const name = useId()
   const invitation = useMutation({
     mutationFn: (body: NewInvitation) => ledger.invitations.create(body),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['invitations'] }),
@@ -56,24 +55,7 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
           <input {...control} type="email" value={email} onChange={({ target }) => setEmail(target.value)} />
         )}
       </Field>
-      <fieldset className="role-field">
-        <legend>{labels.role}</legend>
-        {roles.map(({ role: offered, description }) => (
-          <label key={offered}>
-            <input
-              type="radio"
-              name={name}
-              value={offered}
-              checked={offered === role}
-              onChange={() => setRole(offered)}
-            />
-            <span>
-              <strong className="role-name">{offered}</strong>
-              <span className="muted">{description}</span>
-            </span>
-          </label>
-        ))}
-      </fieldset>
+      <RoleField roles={roles} role={role} onChange={setRole} />
     </FormDialog>
   )
 }

@@ -88,3 +88,27 @@ export function Checkbox({ checked, onChange, className = 'checkbox-line', child
     </label>
   )
 }
+
+interface RoleProps<Role extends string> {
+  roles: { role: Role; description: string }[]
+  role: Role
+  onChange: (role: Role) => void
+}
+
+export function RoleField<Role extends string>({ roles, role: selected, onChange }: RoleProps<Role>) {
+  const name = useId()
+  return (
+    <fieldset className="role-field">
+      <legend>Role</legend>
+      {roles.map(({ role, description }) => (
+        <label key={role}>
+          <input type="radio" name={name} value={role} checked={role === selected} onChange={() => onChange(role)} />
+          <span>
+            <strong className="role-name">{role}</strong>
+            <span className="muted">{description}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
