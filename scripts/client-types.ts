@@ -82,7 +82,7 @@ const untitled = {
   WireErrorCode: 'Error.error.code',
 }
 
-export interface Style {
+interface Style {
   /** Declared types by their structure: those of properties are referred to by name. */
   names: Map<string, string>
   /** Queries also accept undefined, and Date objects for times. */

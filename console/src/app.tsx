@@ -155,7 +155,7 @@ function SignedIn({ session }: { session: SessionInfo }) {
 }
 
 /** For pages that exist, but not for the role of the key. */
-export function AdminsOnlyPage({ title, session }: { title: string; session: SessionInfo }) {
+function AdminsOnlyPage({ title, session }: { title: string; session: SessionInfo }) {
   usePageTitle(title)
   const { person } = session
   const { role, name, hint } = session.key

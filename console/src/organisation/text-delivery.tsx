@@ -83,7 +83,7 @@ function DeliveryForm({ settings }: { settings: DeliverySettings }) {
   )
 }
 
-export const deliverySettingsKey = ['delivery settings']
+const deliverySettingsKey = ['delivery settings']
 
 /** Only admins may read them. */
 export function useDeliverySettings(isAdmin = true) {

@@ -21,7 +21,7 @@ import { OpenInvitations } from './open-invitations.tsx'
 import { Sessions } from './sessions.tsx'
 import { SignInCheck } from './sign-in-check.tsx'
 
-export const personRoles = ['viewer', 'member', 'admin'] as const
+const personRoles = ['viewer', 'member', 'admin'] as const
 
 /** Who may sign in, and the sessions of the person who is signed in. */
 export function PeoplePage({ session }: { session: SessionInfo }) {

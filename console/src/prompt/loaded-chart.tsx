@@ -13,7 +13,7 @@ import { maxLoadedChanges, useDividedLives, useLiveChanges, useSegmentLines, use
 import { rangeAround, rangeFrom, type TimeRange } from './time-range.ts'
 
 /** The chart of a prompt: the time range in the URL, its data, and the highlighted change. */
-export interface ChartState {
+interface ChartState {
   range: TimeRange
   now: Date
   params: URLSearchParams

@@ -57,7 +57,7 @@ export function exportUrl(promptId: string, filter: SignalFilter, format: Export
 /** Before or after a change. */
 export type ChangeSide = SignalsOfChange['side']
 
-export interface LinkedSignals {
+interface LinkedSignals {
   /** The ID of a history entry: only signals that its impact counts, on this side. */
   change?: number
   side?: ChangeSide

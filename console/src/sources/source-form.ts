@@ -2,7 +2,7 @@ import type { Source, SourceUpdate } from '@promptledger/client'
 
 export const fieldNames = ['value', 'id', 'subject', 'prompt', 'version', 'comment', 'time', 'voter', 'events'] as const
 
-export type FieldName = (typeof fieldNames)[number]
+type FieldName = (typeof fieldNames)[number]
 
 /** What the form edits. Lists and numbers are text while they are typed. */
 export interface SourceForm {

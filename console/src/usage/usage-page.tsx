@@ -76,7 +76,7 @@ function startOf({ month }: Month): Date {
   return new Date(`${month}-01T00:00:00Z`)
 }
 
-export function ThisMonth({ usage, organisationId }: { usage: UsageReport; organisationId: number }) {
+function ThisMonth({ usage, organisationId }: { usage: UsageReport; organisationId: number }) {
   const { plan, limit, used, remaining, resets_at: resetsAt } = usage
   const level = limitLevel(usage)
   return (

@@ -15,7 +15,7 @@ const sections = {
   Signals: '/signals',
 } as const
 
-export type Section = keyof typeof sections
+type Section = keyof typeof sections
 
 interface Props {
   /** The prompt, or the fields that are known while it loads. */
@@ -65,7 +65,7 @@ export function PromptHead({ prompt, section }: Props) {
 }
 
 /** What can be done with a prompt. One that comes from a repository has its name from there, and is deleted there. */
-export function PromptActions({ prompt }: { prompt: Prompt }) {
+function PromptActions({ prompt }: { prompt: Prompt }) {
   const { data: session } = useSession()
   const key = session === undefined || isSignedOut(session) ? null : session.key
   return (

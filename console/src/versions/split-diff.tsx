@@ -48,9 +48,9 @@ function Cell({ cell }: { cell: SplitCell }) {
 }
 
 /** A line with its number; null where the other side has a line without a counterpart. */
-export type SplitCell = { number: number; line: Line } | null
+type SplitCell = { number: number; line: Line } | null
 
-export type SplitRow = { kind: 'lines'; left: SplitCell; right: SplitCell } | { kind: 'collapsed'; rows: SplitRow[] }
+type SplitRow = { kind: 'lines'; left: SplitCell; right: SplitCell } | { kind: 'collapsed'; rows: SplitRow[] }
 
 /** The rows of a diff for two columns: removed lines on the left, added ones on the right, beside what they replace. */
 export function splitRows(rows: Row[]): SplitRow[] {

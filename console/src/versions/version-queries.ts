@@ -50,7 +50,7 @@ export function useBlame(promptId: string, entryId: number) {
   })
 }
 
-export interface Neighbours {
+interface Neighbours {
   older: number | null
   newer: number | null
 }

@@ -17,7 +17,7 @@ from ..signal_body import create_idempotency_key, signal_body
 from ..signal_queue import OnError, Sender, SignalQueue
 from ..stream import Stream, stream_csv, stream_items
 from ..times import Time
-from ..transport import Operation, Transport
+from ..transport import Operation
 
 Side = Literal["before", "after"]
 """The signals that count for a change, or for the one that was live before it."""
