@@ -35,13 +35,14 @@ const emptyForm = {
   sshKey: '',
   sshHostKey: '',
   production: '',
-  reports: false,
-  proposals: false,
-  issues: false,
-  briefings: false,
 }
 
-type EditForm = typeof emptyForm
+/** What the service does by itself, if it is switched on. */
+const switches = ['reports_on_pulls', 'proposes_reverts', 'opens_issues', 'briefs_pulls'] as const
+
+type Switch = (typeof switches)[number]
+
+type EditForm = typeof emptyForm & Pick<Repository, Switch>
 
 /** Changes the URL of a repository that was renamed or moved, its credentials, or its settings. */
 export function EditRepository({ repository, onClose }: Props) {
@@ -50,12 +51,18 @@ export function EditRepository({ repository, onClose }: Props) {
     ...emptyForm,
     url: repository.url,
     production: repository.production_environments?.join(', ') ?? '',
-    reports: repository.reports_on_pulls,
-    proposals: repository.proposes_reverts,
-    issues: repository.opens_issues,
-    briefings: repository.briefs_pulls,
+    reports_on_pulls: repository.reports_on_pulls,
+    proposes_reverts: repository.proposes_reverts,
+    opens_issues: repository.opens_issues,
+    briefs_pulls: repository.briefs_pulls,
   })
   const update = (changes: Partial<EditForm>) => setForm((current) => ({ ...current, ...changes }))
+  const switchProps = (name: Switch) => ({
+    forge: repository.forge,
+    url: form.url,
+    checked: form[name],
+    onChange: (checked: boolean) => update({ [name]: checked }),
+  })
   const change = useMutation({
     mutationFn: (body: RepositoryUpdate) => ledger.repositories.update(repository.id, body),
     onSuccess: () => refreshRepositories(queryClient),
@@ -126,36 +133,16 @@ export function EditRepository({ repository, onClose }: Props) {
         value={form.production}
         onChange={(production) => update({ production })}
       />
-      <ReportsField
-        forge={repository.forge}
-        url={form.url}
-        checked={form.reports}
-        onChange={(reports) => update({ reports })}
-      />
-      <ProposalsField
-        forge={repository.forge}
-        url={form.url}
-        checked={form.proposals}
-        onChange={(proposals) => update({ proposals })}
-      />
-      <IssuesField
-        forge={repository.forge}
-        url={form.url}
-        checked={form.issues}
-        onChange={(issues) => update({ issues })}
-      />
-      <BriefingsField
-        forge={repository.forge}
-        url={form.url}
-        checked={form.briefings}
-        onChange={(briefings) => update({ briefings })}
-      />
+      <ReportsField {...switchProps('reports_on_pulls')} />
+      <ProposalsField {...switchProps('proposes_reverts')} />
+      <IssuesField {...switchProps('opens_issues')} />
+      <BriefingsField {...switchProps('briefs_pulls')} />
     </FormDialog>
   )
 }
 
 function changesOf(form: EditForm, repository: Repository): RepositoryUpdate {
-  const { production_environments: current, reports_on_pulls: reports } = repository
+  const { production_environments: current } = repository
   const { url, token, removesToken, sshKey, sshHostKey } = form
   const changes: RepositoryUpdate = { url: url.trim() }
   const production = form.production
@@ -165,10 +152,7 @@ function changesOf(form: EditForm, repository: Repository): RepositoryUpdate {
   if (production.join() !== (current ?? []).join()) {
     changes.production_environments = production.length === 0 ? null : production
   }
-  if (form.reports !== reports) changes.reports_on_pulls = form.reports
-  if (form.proposals !== repository.proposes_reverts) changes.proposes_reverts = form.proposals
-  if (form.issues !== repository.opens_issues) changes.opens_issues = form.issues
-  if (form.briefings !== repository.briefs_pulls) changes.briefs_pulls = form.briefings
+  for (const name of switches) if (form[name] !== repository[name]) changes[name] = form[name]
   if (isSsh(url)) {
     if (sshKey.trim() !== '') changes.ssh_key = sshKey
     if (sshHostKey.trim() !== '') changes.ssh_host_key = sshHostKey.trim()

@@ -70,6 +70,6 @@ interface LinkedSignals {
 export function signalsPath(promptId: string, { metadata = {}, ...filter }: LinkedSignals = {}): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(filter)) if (value !== undefined) query.set(name, String(value))
-  for (const [name, value] of Object.entries(metadata)) query.set(`metadata.${name}`, value)
+  for (const [name, value] of Object.entries(metadata)) query.set(memberParameter(name), value)
   return `${promptPath(promptId)}/signals${query.size === 0 ? '' : `?${query}`}`
 }

@@ -14,10 +14,8 @@ export function NoLiveText({ prompt: { path } }: { prompt: Prompt }) {
   )
 }
 
-type TextState = Live['content_state']
-
 interface Known {
-  state: TextState
+  state: Live['content_state']
   /** Null for a change that was not read from git. */
   path: string | null
 }
