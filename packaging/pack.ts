@@ -20,7 +20,7 @@ export async function packAll(folder: string): Promise<Tarballs> {
 }
 
 /** Builds and packs the service alone. */
-export async function packService(folder: string): Promise<string> {
+async function packService(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true })
   const contents = join(folder, 'promptledger')
   await buildPackage(pathToFileURL(`${contents}/`))

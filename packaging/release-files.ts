@@ -11,13 +11,13 @@ const exec = promisify(execFile)
 
 export const checksums = 'SHA256SUMS'
 
-export interface Source {
+interface Source {
   /** A git repository. */
   repository: string
   commit: string
 }
 
-export interface Options {
+interface Options {
   /** The base of the image, such as `node:24-slim@sha256:…`. */
   nodeImage: string
   /** An interpreter with `build` and `hatchling`. */
@@ -69,7 +69,7 @@ async function writeImageContext(clone: string, promptledger: string, file: stri
   await run('tar', [...same, '--create', '--file', file, 'Dockerfile', basename(promptledger)], context)
 }
 
-export function releasedImage(dockerfile: string, nodeImage: string): string {
+function releasedImage(dockerfile: string, nodeImage: string): string {
   const stage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
   return `ARG NODE_IMAGE=${nodeImage}\n${stage.replace('from=package,source=/packages', 'source=.')}`
 }

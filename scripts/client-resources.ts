@@ -69,9 +69,8 @@ export function generateResources(): string {
   })
   const text = resources.join('\n')
   return [
-    "import { requestData } from '../data.ts'",
     "import { createPages, type Pages } from '../page.ts'",
-    "import type { RequestOptions, Transport } from '../request.ts'",
+    "import { type RequestOptions, requestData, type Transport } from '../request.ts'",
     "import type * as Wire from '../types.ts'",
     '',
     text,

@@ -82,7 +82,7 @@ const untitled = {
   WireErrorCode: 'Error.error.code',
 }
 
-export interface Style {
+interface Style {
   /** Declared types by their structure: those of properties are referred to by name. */
   names: Map<string, string>
   /** Queries also accept undefined, and Date objects for times. */
@@ -117,6 +117,10 @@ export function namedShapes(): [name: string, schema: Schema][] {
   return [...Object.entries(titled), ...derived].sort(([one], [other]) => (one < other ? -1 : 1))
 }
 
+const time = `/** A time in a query: ISO 8601 with a time zone, or a Date. */
+export type Time = string | Date
+`
+
 /** The text of `client/src/generated/types.ts`. */
 export function generateTypes(): string {
   const shapes = namedShapes()
@@ -125,7 +129,7 @@ export function generateTypes(): string {
     const keyword = schema.properties === undefined ? `type ${name} =` : `interface ${name}`
     return `${docOf(schema)}export ${keyword} ${typeOf(schema, { names, isQuery: name.endsWith('Query') })}\n`
   })
-  return ["import type { Time } from '../time.ts'\n", ...declarations].join('\n')
+  return [time, ...declarations].join('\n')
 }
 
 /** The schema at a place such as `listImpact response.data[].verdict`. */

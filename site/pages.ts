@@ -6,7 +6,7 @@ import { marked, type Token, type Tokens } from 'marked'
 
 export const root = fileURLToPath(new URL('../', import.meta.url))
 
-export interface Heading {
+interface Heading {
   id: string
   text: string
   depth: number

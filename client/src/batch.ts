@@ -1,7 +1,6 @@
-import { requestData } from './data.ts'
 import { ConnectionError, errorFromBody, type PromptledgerError } from './errors.ts'
 import { createIdempotencyKey } from './idempotency-key.ts'
-import type { RequestOptions, Transport } from './request.ts'
+import { type RequestOptions, requestData, type Transport } from './request.ts'
 import type { BatchResult, BatchSignal, RecordedSignal } from './types.ts'
 
 /** What became of one signal of a batch: the recorded signal, or the error that it was rejected with. */

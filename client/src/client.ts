@@ -1,4 +1,3 @@
-import { requestData } from './data.ts'
 import { createDelivery } from './delivery.ts'
 import { fromEnvironment } from './environment.ts'
 import {
@@ -20,7 +19,9 @@ import {
   type Organisation,
   organisation,
   type People,
+  type Prompts,
   people,
+  prompts,
   type Regressions,
   type Repositories,
   regressions,
@@ -48,8 +49,8 @@ import {
   versions,
   votes,
 } from './generated/resources.ts'
-import { type ClientOptions, createTransport, type RequestOptions, type Transport } from './request.ts'
-import { type Prompts, prompts } from './resources/prompts.ts'
+import type { PromptText, TextOptions } from './prompt-text.ts'
+import { type ClientOptions, createTransport, type RequestOptions, requestData, type Transport } from './request.ts'
 import { type Signals, signals } from './resources/signals.ts'
 import { type Timeline, timeline } from './resources/timeline.ts'
 import { type Tokens, tokens } from './resources/tokens.ts'
@@ -64,7 +65,7 @@ import type { SessionInfo } from './types.ts'
  * ```
  */
 export class Promptledger {
-  readonly prompts: Prompts
+  readonly prompts: Prompts & { text: (prompt: string, options: TextOptions) => Promise<PromptText> }
   readonly history: History
   readonly versions: Versions
   readonly deployments: Deployments
@@ -102,7 +103,7 @@ export class Promptledger {
     const signingKey = options.signingKey ?? fromEnvironment('PROMPTLEDGER_SIGNING_KEY')
     const service = createTransport(options, Boolean(signingKey))
     const delivery = createDelivery(service, options.delivery)
-    this.prompts = prompts(service, delivery.text)
+    this.prompts = { ...prompts(service), text: delivery.text }
     this.close = ({ timeout = 5_000 } = {}) => delivery.close(timeout)
     this.history = history(service)
     this.versions = versions(service)

@@ -197,6 +197,16 @@ export function createTransport(client: ClientOptions, canSign = false): Transpo
   }
 }
 
+/** Sends a request and returns the `data` of its response, which is how the API wraps a single resource. */
+export async function requestData<Data>(
+  { json }: Transport,
+  operation: Operation,
+  options?: RequestOptions,
+): Promise<Data> {
+  const { data } = await json<{ data: Data }>(operation, options)
+  return data
+}
+
 function resolveBaseUrl(given: string | undefined): string {
   const baseUrl = given ?? fromEnvironment('PROMPTLEDGER_URL')
   // Declared here, because the CLI includes this file without the types of browsers.

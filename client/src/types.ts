@@ -19,7 +19,6 @@ import type {
 } from './generated/types.ts'
 
 export type * from './generated/types.ts'
-export type { Time } from './time.ts'
 
 /** One page of a list. */
 export interface Page<Item> {

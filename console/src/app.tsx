@@ -1,12 +1,12 @@
 import type { SessionInfo } from '@promptledger/client'
 import { CloudOff, Hourglass } from 'lucide-react'
 import { Suspense } from 'react'
-import { Redirect, Route, Switch, useLocation } from 'wouter'
-import { AdminsOnlyPage } from './admins-only-page.tsx'
+import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
 import { probe, useConnection } from './connection.ts'
 import { Layout } from './layout.tsx'
 import { lazyPage } from './lazy-page.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
+import { usePageTitle } from './page-head.tsx'
 import { PromptPage } from './prompt/prompt-page.tsx'
 import { PromptsPage } from './prompts/prompts-page.tsx'
 import { arrival } from './sessions/arrival.ts'
@@ -17,8 +17,8 @@ import { SignInPage } from './sessions/sign-in-page.tsx'
 import { isShared } from './shared/token.ts'
 import { SignalsPage } from './signals/signals-page.tsx'
 import { Button } from './ui/button.tsx'
-import { LoadError } from './ui/load-error.tsx'
-import { Loading } from './ui/loading.tsx'
+import { Loading, LoadState } from './ui/load-state.tsx'
+import { UntrustedText } from './ui/untrusted-text.tsx'
 import { UsagePage } from './usage/usage-page.tsx'
 
 /** Says that the page may be out of date, while the requests in the background are retried. */
@@ -79,8 +79,7 @@ export function App() {
 function Gate() {
   const session = useSession()
   const [location] = useLocation()
-  if (session.isPending) return <Loading what="the console" />
-  if (session.isLoadingError) return <LoadError error={session.error} retry={session.refetch} />
+  if (session.data === undefined) return <LoadState query={session} what="the console" />
   // A link of an email or an invitation, or a sign-in that failed, also concerns someone who is signed in.
   if (location === '/sign-in' && arrival.concernsAnyone) return <SignInPage reason={null} />
   // The form has no URL of its own, so the requested page appears as soon as the user signs in.
@@ -116,16 +115,12 @@ function SignedIn({ session }: { session: SessionInfo }) {
         <Route path="/prompts/:id/shifts/:shift">
           {({ id, shift }) => <ShiftPage key={shift} promptId={id} id={shift} canEdit={canEdit(session.key)} />}
         </Route>
-        <Route path="/regressions">
-          <RegressionsPage />
-        </Route>
+        <Route path="/regressions" component={RegressionsPage} />
         <Route path="/trials">
           <TrialsPage session={session} />
         </Route>
         <Route path="/trials/:id">{({ id }) => <TrialPage key={id} id={id} session={session} />}</Route>
-        <Route path="/texts">
-          <TextSearchPage />
-        </Route>
+        <Route path="/texts" component={TextSearchPage} />
         <Route path="/usage">
           <UsagePage session={session} />
         </Route>
@@ -137,23 +132,11 @@ function SignedIn({ session }: { session: SessionInfo }) {
             <KeysPage session={session} />
           </Route>
         )}
-        {isAdmin && (
-          <Route path="/repositories">
-            <RepositoriesPage />
-          </Route>
-        )}
+        {isAdmin && <Route path="/repositories" component={RepositoriesPage} />}
         {isAdmin && <Route path="/repositories/:id">{({ id }) => <RepositoryPage key={id} id={Number(id)} />}</Route>}
-        {isAdmin && (
-          <Route path="/alerts">
-            <AlertsPage />
-          </Route>
-        )}
+        {isAdmin && <Route path="/alerts" component={AlertsPage} />}
         {isAdmin && <Route path="/alerts/:id">{({ id }) => <AlertPage key={id} id={id} />}</Route>}
-        {isAdmin && (
-          <Route path="/sources">
-            <SourcesPage />
-          </Route>
-        )}
+        {isAdmin && <Route path="/sources" component={SourcesPage} />}
         {isAdmin && <Route path="/sources/:id">{({ id }) => <SourcePage key={id} id={id} />}</Route>}
         <Route path="/audit">
           {isAdmin ? (
@@ -165,10 +148,37 @@ function SignedIn({ session }: { session: SessionInfo }) {
         <Route path="/settings">
           {isAdmin ? <SettingsPage session={session} /> : <AdminsOnlyPage title="Settings" session={session} />}
         </Route>
-        <Route>
-          <NotFoundPage />
-        </Route>
+        <Route component={NotFoundPage} />
       </Switch>
     </Layout>
+  )
+}
+
+/** For pages that exist, but not for the role of the key. */
+function AdminsOnlyPage({ title, session }: { title: string; session: SessionInfo }) {
+  usePageTitle(title)
+  const { person } = session
+  const { role, name, hint } = session.key
+  return (
+    <div className="empty-state">
+      <h1>{title}</h1>
+      <p>
+        {person === null ? (
+          <>
+            Only keys with the role admin can see this page. You are signed in with the {role} key “
+            <UntrustedText text={name} />” (…{hint}). Sign in with an admin key, or ask an administrator of{' '}
+          </>
+        ) : (
+          <>
+            Only admins can see this page. You are signed in as <UntrustedText text={person.email} /> ({person.role}).
+            Ask an admin of{' '}
+          </>
+        )}
+        <UntrustedText text={session.organisation.name} />.
+      </p>
+      <Link className="button plain" href="/prompts">
+        All prompts
+      </Link>
+    </div>
   )
 }

@@ -2,7 +2,7 @@ import { onlineManager } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 
 /** How the last requests fared: `away` if no response arrived, `overloaded` if the service asked to come back later. */
-export type Connection = 'online' | 'away' | 'overloaded'
+type Connection = 'online' | 'away' | 'overloaded'
 
 const firstProbeMs = 1_000
 const maxProbeMs = 15_000

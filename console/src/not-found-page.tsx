@@ -1,5 +1,5 @@
 import { Link } from 'wouter'
-import { usePageTitle } from './page-title.ts'
+import { usePageTitle } from './page-head.tsx'
 
 export function NotFoundPage() {
   usePageTitle('Page not found')

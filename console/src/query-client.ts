@@ -36,6 +36,13 @@ function isUnavailable(error: unknown): boolean {
   return isGateway || (error.code === 'internal_error' && overload.test(error.message))
 }
 
+/** How often to ask for deliveries: often while an attempt is due within 10 s, rarely while the next retry is further away. */
+export function deliveryPollMs(deliveries: { next_attempt_at: string | null }[]): number | false {
+  const attempts = deliveries.flatMap(({ next_attempt_at: at }) => (at === null ? [] : [Date.parse(at)]))
+  if (attempts.length === 0) return false
+  return Math.min(...attempts) < Date.now() + 10_000 ? 2_000 : 15_000
+}
+
 export function errorMessage(error: unknown): string {
   if (error instanceof ConnectionError || error instanceof TimeoutError) {
     return 'The server did not respond. Check your connection and try again.'

@@ -29,7 +29,7 @@ export function useShortcut(key: string, action: (() => void) | null): void {
 }
 
 /** Whether a key is not meant for a field, a dialog or the browser. */
-export function isFree({ target, ctrlKey, metaKey, altKey, defaultPrevented }: KeyboardEvent): boolean {
+function isFree({ target, ctrlKey, metaKey, altKey, defaultPrevented }: KeyboardEvent): boolean {
   if (defaultPrevented || ctrlKey || metaKey || altKey) return false
   if (isDialogOpen()) return false
   return !(target as Element).closest('input, textarea, select, [contenteditable]')

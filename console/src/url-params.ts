@@ -2,7 +2,7 @@ import { useCallback, useMemo } from 'react'
 import { useLocation, useSearch } from 'wouter'
 import { isShared } from './shared/token.ts'
 
-export interface SetParamsOptions {
+interface SetParamsOptions {
   /** For typing: each key would otherwise be a step of the history. */
   replace?: boolean
 }

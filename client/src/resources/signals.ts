@@ -1,12 +1,11 @@
 import { type SignalResult, sendBatch } from '../batch.ts'
-import { requestData } from '../data.ts'
 import { signals as generated } from '../generated/resources.ts'
 import { createIdempotencyKey } from '../idempotency-key.ts'
 import { parseLines } from '../lines.ts'
 import { createPages, type Pages } from '../page.ts'
 import { type PromptText, signalOn } from '../prompt-text.ts'
 import { createSignalQueue, type QueueOptions, type SignalOptions, type SignalQueue } from '../queue.ts'
-import type { RequestOptions, Transport } from '../request.ts'
+import { type RequestOptions, requestData, type Transport } from '../request.ts'
 import type { BatchSignal, ExportQuery, NewSignal, RecordedSignal, Signal, SignalPage, SignalQuery } from '../types.ts'
 
 export type Signals = ReturnType<typeof signals>

@@ -1,11 +1,10 @@
 import type { AddedAlert, Channel, NewAlert } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { ledger } from '../ledger.ts'
-import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
-import { FormFooter } from '../ui/form-footer.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { AlertFields } from './alert-fields.tsx'
 import { labels, labelsFor, newForm, rulesOf } from './alert-form.ts'
@@ -29,10 +28,6 @@ export function AddAlert({ onClose }: { onClose: () => void }) {
     // Drop the target and the secret from the cache as soon as the dialog closes.
     gcTime: 0,
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    addition.mutate({ channel, target: form.target.trim(), ...rulesOf(form) })
-  }
   const added = addition.data
   if (added?.secret != null) {
     return (
@@ -48,35 +43,39 @@ export function AddAlert({ onClose }: { onClose: () => void }) {
     )
   }
   return (
-    <Dialog title="New alert" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <AlertFields
-          channel={channel}
-          form={form}
-          onChange={(changes) => setForm((current) => ({ ...current, ...changes }))}
-          isEdit={false}
-        >
-          <Field label={labels.channel}>
-            {(control) => (
-              <select
-                {...control}
-                value={channel}
-                onChange={({ target }) => {
-                  setChannel(target.value as Channel)
-                  setForm((current) => ({ ...current, target: '', slackToken: '', signals: false }))
-                }}
-              >
-                {channels.map((each) => (
-                  <option key={each} value={each}>
-                    {channelLabels[each]}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-        </AlertFields>
-        <FormFooter mutation={addition} labels={labelsFor(channel)} submitLabel="Add alert" onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title="New alert"
+      mutation={addition}
+      labels={labelsFor(channel)}
+      submitLabel="Add alert"
+      onSubmit={() => addition.mutate({ channel, target: form.target.trim(), ...rulesOf(form) })}
+      onClose={onClose}
+    >
+      <AlertFields
+        channel={channel}
+        form={form}
+        onChange={(changes) => setForm((current) => ({ ...current, ...changes }))}
+        isEdit={false}
+      >
+        <Field label={labels.channel}>
+          {(control) => (
+            <select
+              {...control}
+              value={channel}
+              onChange={({ target }) => {
+                setChannel(target.value as Channel)
+                setForm((current) => ({ ...current, target: '', slackToken: '', signals: false }))
+              }}
+            >
+              {channels.map((each) => (
+                <option key={each} value={each}>
+                  {channelLabels[each]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </AlertFields>
+    </FormDialog>
   )
 }

@@ -1,7 +1,6 @@
 import type { AlertEvent, Channel } from '@promptledger/client'
 import type { ReactNode } from 'react'
-import { Field } from '../ui/field.tsx'
-import { NameField } from '../ui/name-field.tsx'
+import { Checkbox, LineField, NameField, NumberField } from '../ui/field.tsx'
 import { type AlertForm, labels } from './alert-form.ts'
 import { targetFields } from './channels.ts'
 import { alertEvents, eventLabels } from './events.ts'
@@ -28,68 +27,39 @@ export function AlertFields({ channel, form, onChange, isEdit, children }: Props
         onChange={(name) => onChange({ name })}
       />
       {children}
-      <Field
+      <LineField
         label={target.label}
         hint={isEdit ? `${target.hint} Leave it empty to keep the current one.` : target.hint}
-      >
-        {(control) => (
-          <input
-            {...control}
-            type={target.isSecret ? 'password' : 'text'}
-            required={!isEdit}
-            autoComplete="off"
-            spellCheck={false}
-            placeholder={isEdit ? '' : target.placeholder}
-            value={form.target}
-            onChange={(event) => onChange({ target: event.target.value })}
-          />
-        )}
-      </Field>
+        type={target.isSecret ? 'password' : 'text'}
+        required={!isEdit}
+        placeholder={isEdit ? '' : target.placeholder}
+        value={form.target}
+        onChange={(text) => onChange({ target: text })}
+      />
       {channel === 'slack' && (
-        <Field
+        <LineField
           label={labels.slack_token}
           hint={`Optional, to mention the owner: starts with xoxb-, with the scope users:read.email.${isEdit ? ' Leave it empty to keep the current one.' : ''}`}
-        >
-          {(control) => (
-            <input
-              {...control}
-              type="password"
-              autoComplete="off"
-              spellCheck={false}
-              value={form.slackToken}
-              onChange={(event) => onChange({ slackToken: event.target.value })}
-            />
-          )}
-        </Field>
+          type="password"
+          value={form.slackToken}
+          onChange={(slackToken) => onChange({ slackToken })}
+        />
       )}
-      <Field
+      <LineField
         label={labels.prompts}
         hint={
           <>
             A pattern for names or paths of prompts, such as <code>prompts/support/**</code>. <code>**</code> for all.
           </>
         }
-      >
-        {(control) => (
-          <input
-            {...control}
-            autoComplete="off"
-            spellCheck={false}
-            value={form.prompts}
-            onChange={(event) => onChange({ prompts: event.target.value })}
-          />
-        )}
-      </Field>
+        value={form.prompts}
+        onChange={(prompts) => onChange({ prompts })}
+      />
       <EventField events={form.events} onChange={(events) => onChange({ events })}>
         {channel === 'cloudevents' && (
-          <label className="checkbox-line">
-            <input
-              type="checkbox"
-              checked={form.signals}
-              onChange={({ target }) => onChange({ signals: target.checked })}
-            />
+          <Checkbox checked={form.signals} onChange={(signals) => onChange({ signals })}>
             {labels.signals}, in batches
-          </label>
+          </Checkbox>
         )}
       </EventField>
       <details className="form-advanced">
@@ -124,7 +94,7 @@ export function AlertFields({ channel, form, onChange, isEdit, children }: Props
             hint="While a regression stays open. Empty to tell once."
             min={1}
             max={720}
-            isOptional
+            required={false}
             value={form.repeat}
             onChange={(repeat) => onChange({ repeat })}
           />
@@ -145,48 +115,17 @@ function EventField({ events, onChange, children }: EventProps) {
     <fieldset className="event-field">
       <legend>{labels.events}</legend>
       {alertEvents.map((event) => (
-        <label key={event} className="checkbox-line">
-          <input
-            type="checkbox"
-            checked={events.includes(event)}
-            onChange={({ target }) =>
-              onChange(alertEvents.filter((each) => (each === event ? target.checked : events.includes(each))))
-            }
-          />
+        <Checkbox
+          key={event}
+          checked={events.includes(event)}
+          onChange={(isChecked) =>
+            onChange(alertEvents.filter((each) => (each === event ? isChecked : events.includes(each))))
+          }
+        >
           {eventLabels[event]}
-        </label>
+        </Checkbox>
       ))}
       {children}
     </fieldset>
-  )
-}
-
-interface NumberProps {
-  label: string
-  hint: string
-  min: number
-  max: number
-  isOptional?: boolean
-  value: string
-  onChange: (value: string) => void
-}
-
-function NumberField({ label, hint, min, max, isOptional = false, value, onChange }: NumberProps) {
-  return (
-    <Field label={label} hint={hint}>
-      {(control) => (
-        <input
-          {...control}
-          type="number"
-          inputMode="numeric"
-          required={!isOptional}
-          min={min}
-          max={max}
-          step={1}
-          value={value}
-          onChange={({ target }) => onChange(target.value)}
-        />
-      )}
-    </Field>
   )
 }

@@ -1,18 +1,15 @@
-import { type Alert, type AlertUpdate, NotFoundError, type TestedAlert } from '@promptledger/client'
+import type { Alert, AlertUpdate, TestedAlert } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { CircleCheck, KeyRound, Pause, Pencil, Play, Send, Trash2 } from 'lucide-react'
-import { type FormEvent, useState } from 'react'
+import { KeyRound, Pause, Pencil, Play, Send, Trash2 } from 'lucide-react'
+import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { ledger } from '../ledger.ts'
-import { NotFoundPage } from '../not-found-page.tsx'
-import { usePageTitle } from '../page-title.ts'
+import { SubjectHead, usePageTitle } from '../page-head.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { Dialog } from '../ui/dialog.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { FormError } from '../ui/form-error.tsx'
-import { FormFooter } from '../ui/form-footer.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { existing, PageState } from '../ui/load-state.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { formatNumber } from '../ui/number.ts'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
@@ -35,26 +32,17 @@ export function AlertPage({ id }: { id: string }) {
     onSettled: () => refreshAlerts(queryClient),
   })
   usePageTitle(alert.data?.name ?? 'Alert')
-  if (alert.error instanceof NotFoundError) return <NotFoundPage />
-  if (alert.isLoadingError) return <LoadError error={alert.error} retry={alert.refetch} />
-  if (alert.isPending) return <Loading what="the alert" />
-  const { data } = alert
+  const data = existing(alert)
+  if (data === undefined) return <PageState query={alert} what="the alert" />
   const isActive = data.state === 'active'
   const close = () => setDialog(null)
   return (
     <>
-      <div className="page-head">
-        <div>
-          <nav className="breadcrumbs" aria-label="Breadcrumbs">
-            <Link href="/alerts">Alerts</Link>
-          </nav>
-          <div className="title-with-badge">
-            <h1>
-              <UntrustedText text={data.name} />
-            </h1>
-            <AlertStateBadge state={data.state} />
-          </div>
-        </div>
+      <SubjectHead
+        breadcrumbs={<Link href="/alerts">Alerts</Link>}
+        title={<UntrustedText text={data.name} />}
+        badge={<AlertStateBadge state={data.state} />}
+      >
         <div className="page-actions">
           <Button kind="primary" busy={test.isPending} onClick={() => test.mutate()}>
             <Send aria-hidden="true" />
@@ -79,7 +67,7 @@ export function AlertPage({ id }: { id: string }) {
             Remove
           </Button>
         </div>
-      </div>
+      </SubjectHead>
       <FormError error={toggle.error ?? test.error} />
       <div role="status">{test.data && <TestResult result={test.data} />}</div>
       <AlertDetails alert={data} />
@@ -112,13 +100,7 @@ function TestResult({ result }: { result: TestedAlert }) {
       )}
     </>
   )
-  if (!sent) return <Notice tone="bad">{text}</Notice>
-  return (
-    <div className="notice good">
-      <CircleCheck aria-hidden="true" />
-      <div>{text}</div>
-    </div>
-  )
+  return <Notice tone={sent ? 'good' : 'bad'}>{text}</Notice>
 }
 
 interface Props {
@@ -159,7 +141,7 @@ function RemoveAlert({ alert, onClose }: Props) {
   )
 }
 
-function EditAlert({ alert, onClose }: { alert: Alert; onClose: () => void }) {
+function EditAlert({ alert, onClose }: Props) {
   const queryClient = useQueryClient()
   const [form, setForm] = useState(() => formOf(alert))
   const change = useMutation({
@@ -168,22 +150,25 @@ function EditAlert({ alert, onClose }: { alert: Alert; onClose: () => void }) {
     // Drop the target from the cache as soon as the dialog closes.
     gcTime: 0,
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     const target = form.target.trim()
     change.mutate({ ...rulesOf(form), ...(target !== '' && { target }) }, { onSuccess: onClose })
   }
   return (
-    <Dialog title="Edit alert" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <AlertFields
-          channel={alert.channel}
-          form={form}
-          onChange={(changes) => setForm((current) => ({ ...current, ...changes }))}
-          isEdit
-        />
-        <FormFooter mutation={change} labels={labelsFor(alert.channel)} submitLabel="Save" onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Edit alert"
+      mutation={change}
+      labels={labelsFor(alert.channel)}
+      submitLabel="Save"
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <AlertFields
+        channel={alert.channel}
+        form={form}
+        onChange={(changes) => setForm((current) => ({ ...current, ...changes }))}
+        isEdit
+      />
+    </FormDialog>
   )
 }

@@ -1,6 +1,6 @@
-import type { AlertDelivery } from '@promptledger/client'
 import { keepPreviousData, type QueryClient, useQuery } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
+import { deliveryPollMs } from '../query-client.ts'
 
 export function useAlerts() {
   return useQuery({
@@ -25,16 +25,10 @@ export function useAlertDeliveries(alertId: string | null, page: number) {
         ? await ledger.alerts.deliveries({ page }, { signal })
         : await ledger.alerts.deliveriesOf(alertId, { page }, { signal }),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state: { data } }) => pollIntervalMs(data?.data ?? []),
+    refetchInterval: ({ state: { data } }) => deliveryPollMs(data?.data ?? []),
   })
 }
 
 export async function refreshAlerts(queryClient: QueryClient): Promise<void> {
   await queryClient.invalidateQueries({ queryKey: ['alerts'] })
-}
-
-function pollIntervalMs(deliveries: AlertDelivery[]): number | false {
-  const attempts = deliveries.flatMap(({ next_attempt_at: at }) => (at === null ? [] : [Date.parse(at)]))
-  if (attempts.length === 0) return false
-  return Math.min(...attempts) < Date.now() + 10_000 ? 2_000 : 15_000
 }

@@ -2,10 +2,10 @@ import type { AlertDeliveryState, AlertState } from '@promptledger/client'
 import { Badge } from '../ui/badge.tsx'
 
 const deliveryBadges = {
-  pending: { tone: 'caution', label: 'Waiting' },
-  sent: { tone: 'good', label: 'Sent' },
-  failed: { tone: 'bad', label: 'Failed' },
-  cancelled: { tone: 'plain', label: 'Cancelled' },
+  pending: { tone: 'caution', children: 'Waiting' },
+  sent: { tone: 'good', children: 'Sent' },
+  failed: { tone: 'bad', children: 'Failed' },
+  cancelled: { tone: 'plain', children: 'Cancelled' },
 } as const
 
 export function AlertStateBadge({ state }: { state: AlertState }) {
@@ -13,6 +13,5 @@ export function AlertStateBadge({ state }: { state: AlertState }) {
 }
 
 export function AlertDeliveryBadge({ state }: { state: AlertDeliveryState }) {
-  const { tone, label } = deliveryBadges[state]
-  return <Badge tone={tone}>{label}</Badge>
+  return <Badge {...deliveryBadges[state]} />
 }

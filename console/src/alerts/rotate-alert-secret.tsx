@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { Checkbox } from '../ui/field.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
@@ -37,10 +38,9 @@ export function RotateAlertSecret({ alert, onClose }: Props) {
           Creates a new secret and shows it once. For 24 hours, requests carry the signatures of both secrets, so that
           you have time to update the receiver.
         </p>
-        <label className="checkbox-line">
-          <input type="checkbox" checked={hasLeaked} onChange={({ target }) => setHasLeaked(target.checked)} />
+        <Checkbox checked={hasLeaked} onChange={setHasLeaked}>
           The old secret has leaked: stop signing with it now
-        </label>
+        </Checkbox>
       </ConfirmDialog>
     )
   }

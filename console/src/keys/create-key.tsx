@@ -1,12 +1,10 @@
 import type { NewKey, Role, SessionInfo } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useId, useState } from 'react'
+import { useState } from 'react'
 import { ledger } from '../ledger.ts'
-import { Dialog } from '../ui/dialog.tsx'
-import { Field } from '../ui/field.tsx'
-import { FormFooter } from '../ui/form-footer.tsx'
+import { Checkbox, Field, LineField, NameField, RoleField } from '../ui/field.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { isLocalDate } from '../ui/iso-time.ts'
-import { NameField } from '../ui/name-field.tsx'
 import { CreatedKey } from './created-key.tsx'
 
 const labels = { name: 'Name', role: 'Role', prompts: 'Prompts', expires_at: 'Last day' }
@@ -28,68 +26,62 @@ export function CreateKey({ session, onClose }: { session: SessionInfo; onClose:
     gcTime: 0,
   })
   const canBeLimited = role !== 'admin'
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     const limit = canBeLimited && prompts.trim() !== '' ? prompts.trim() : null
     const terms = { name: name.trim(), role, prompts: limit, expires_at: endOfDay(lastDay) }
     creation.mutate({ ...terms, personal: isPersonal })
   }
   if (creation.data !== undefined) return <CreatedKey created={creation.data} onClose={onClose} />
   return (
-    <Dialog title="New key" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <NameField
-          label={labels.name}
-          hint="What the key is for, so that you can tell later which one to revoke."
-          value={name}
-          onChange={setName}
+    <FormDialog
+      title="New key"
+      mutation={creation}
+      labels={labels}
+      submitLabel="Create key"
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <NameField
+        label={labels.name}
+        hint="What the key is for, so that you can tell later which one to revoke."
+        value={name}
+        onChange={setName}
+      />
+      <RoleField roles={allowed} role={role} onChange={setRole} />
+      {isAdmin && person !== null && (
+        <Checkbox className="show-inactive" checked={isPersonal} onChange={setIsPersonal}>
+          My own key, which ends if I am disabled
+        </Checkbox>
+      )}
+      {canBeLimited && (
+        <LineField
+          label={labels.prompts}
+          hint={
+            <>
+              Only prompts whose name or path matches, such as <code>prompts/support/**</code>. All others do not exist
+              for the key. Leave empty for every prompt.
+            </>
+          }
+          value={prompts}
+          onChange={setPrompts}
         />
-        <RoleField roles={allowed} role={role} onChange={setRole} />
-        {isAdmin && person !== null && (
-          <label className="show-inactive">
-            <input type="checkbox" checked={isPersonal} onChange={({ target }) => setIsPersonal(target.checked)} />
-            My own key, which ends if I am disabled
-          </label>
+      )}
+      <Field label={labels.expires_at} hint="In your time zone. Leave empty for a key that never expires.">
+        {(control) => (
+          <input
+            {...control}
+            placeholder="YYYY-MM-DD"
+            autoComplete="off"
+            value={lastDay}
+            onChange={({ target }) => {
+              setLastDay(target.value)
+              const isDate = target.value === '' || isLocalDate(target.value)
+              target.setCustomValidity(isDate ? '' : 'Use the form YYYY-MM-DD.')
+            }}
+          />
         )}
-        {canBeLimited && (
-          <Field
-            label={labels.prompts}
-            hint={
-              <>
-                Only prompts whose name or path matches, such as <code>prompts/support/**</code>. All others do not
-                exist for the key. Leave empty for every prompt.
-              </>
-            }
-          >
-            {(control) => (
-              <input
-                {...control}
-                autoComplete="off"
-                spellCheck={false}
-                value={prompts}
-                onChange={(event) => setPrompts(event.target.value)}
-              />
-            )}
-          </Field>
-        )}
-        <Field label={labels.expires_at} hint="In your time zone. Leave empty for a key that never expires.">
-          {(control) => (
-            <input
-              {...control}
-              placeholder="YYYY-MM-DD"
-              autoComplete="off"
-              value={lastDay}
-              onChange={({ target }) => {
-                setLastDay(target.value)
-                const isDate = target.value === '' || isLocalDate(target.value)
-                target.setCustomValidity(isDate ? '' : 'Use the form YYYY-MM-DD.')
-              }}
-            />
-          )}
-        </Field>
-        <FormFooter mutation={creation} labels={labels} submitLabel="Create key" onCancel={onClose} />
-      </form>
-    </Dialog>
+      </Field>
+    </FormDialog>
   )
 }
 
@@ -110,27 +102,3 @@ const roles: { role: Role; description: string }[] = [
   { role: 'admin', description: 'Everything, including prompts, keys, repositories and alerts.' },
   { role: 'signing', description: 'Sign tokens for votes from browsers, nothing else. Makes no requests.' },
 ]
-
-interface RoleFieldProps {
-  roles: typeof roles
-  role: Role
-  onChange: (role: Role) => void
-}
-
-function RoleField({ roles: offered, role: selected, onChange }: RoleFieldProps) {
-  const name = useId()
-  return (
-    <fieldset className="role-field">
-      <legend>Role</legend>
-      {offered.map(({ role, description }) => (
-        <label key={role}>
-          <input type="radio" name={name} value={role} checked={selected === role} onChange={() => onChange(role)} />
-          <span>
-            <strong className="role-name">{role}</strong>
-            <span className="muted">{description}</span>
-          </span>
-        </label>
-      ))}
-    </fieldset>
-  )
-}

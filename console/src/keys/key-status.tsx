@@ -18,13 +18,12 @@ export function isActive(status: KeyStatus): boolean {
 }
 
 const badges = {
-  active: { tone: 'good', label: 'Active' },
-  expires_soon: { tone: 'caution', label: 'Expires soon' },
-  expired: { tone: 'plain', label: 'Expired' },
-  revoked: { tone: 'plain', label: 'Revoked' },
+  active: { tone: 'good', children: 'Active' },
+  expires_soon: { tone: 'caution', children: 'Expires soon' },
+  expired: { tone: 'plain', children: 'Expired' },
+  revoked: { tone: 'plain', children: 'Revoked' },
 } as const
 
 export function KeyStatusBadge({ status }: { status: KeyStatus }) {
-  const { tone, label } = badges[status]
-  return <Badge tone={tone}>{label}</Badge>
+  return <Badge {...badges[status]} />
 }

@@ -4,7 +4,7 @@ import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { CopyableId } from '../ui/copy-button.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { Time } from '../ui/time.tsx'
+import { Time, TimeOr } from '../ui/time.tsx'
 import { UntrustedText, visibleText } from '../ui/untrusted-text.tsx'
 import { isActive, type KeyStatus, KeyStatusBadge } from './key-status.tsx'
 
@@ -31,12 +31,12 @@ export function KeyTable({ keys, currentKeyId, onRotate, onRevoke }: Props) {
     {
       header: 'Expires',
       className: 'nowrap',
-      cell: ({ key }) => (key.expires_at === null ? <Never /> : <Time at={key.expires_at} as="date" />),
+      cell: ({ key }) => <TimeOr at={key.expires_at} as="date" none="Never" />,
     },
     {
       header: 'Last used',
       className: 'nowrap',
-      cell: ({ key }) => (key.last_used_at === null ? <Never /> : <Time at={key.last_used_at} as="relative" />),
+      cell: ({ key }) => <TimeOr at={key.last_used_at} as="relative" none="Never" />,
     },
     {
       header: 'Actions',
@@ -98,8 +98,4 @@ function KeyRole({ apiKey: { role, prompts } }: { apiKey: Key }) {
       )}
     </div>
   )
-}
-
-function Never() {
-  return <span className="muted">Never</span>
 }

@@ -3,11 +3,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { ledger } from '../ledger.ts'
-import { usePageTitle } from '../page-title.ts'
+import { PageHead } from '../page-head.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { Checkbox } from '../ui/field.tsx'
+import { LoadState } from '../ui/load-state.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { formatNumber } from '../ui/number.ts'
 import { Time } from '../ui/time.tsx'
@@ -21,7 +21,6 @@ import { RotateKey } from './rotate-key.tsx'
 type OpenDialog = { action: 'create' } | { action: 'rotate' | 'revoke'; key: Key }
 
 export function KeysPage({ session }: { session: SessionInfo }) {
-  usePageTitle('Keys')
   const [params, setParams] = useUrlParams()
   const showAll = params.has('all')
   const [dialog, setDialog] = useState<OpenDialog | null>(null)
@@ -34,15 +33,13 @@ export function KeysPage({ session }: { session: SessionInfo }) {
   const { active, inactive } = splitByStatus(keys.data ?? [])
   return (
     <>
-      <div className="page-head">
-        <h1>Keys</h1>
+      <PageHead title="Keys">
         <Button kind="primary" onClick={() => setDialog({ action: 'create' })}>
           <Plus aria-hidden="true" />
           New key
         </Button>
-      </div>
-      {keys.isPending && <Loading what="keys" />}
-      {keys.isError && <LoadError error={keys.error} retry={keys.refetch} />}
+      </PageHead>
+      <LoadState query={keys} what="keys" />
       {keys.data && (
         <>
           <KeyTable
@@ -52,14 +49,13 @@ export function KeysPage({ session }: { session: SessionInfo }) {
             onRevoke={(key) => setDialog({ action: 'revoke', key })}
           />
           {inactive.length > 0 && (
-            <label className="show-inactive">
-              <input
-                type="checkbox"
-                checked={showAll}
-                onChange={({ target }) => setParams({ all: target.checked ? '1' : null })}
-              />
+            <Checkbox
+              className="show-inactive"
+              checked={showAll}
+              onChange={(isChecked) => setParams({ all: isChecked ? '1' : null })}
+            >
               Show revoked and expired keys ({formatNumber(inactive.length)})
-            </label>
+            </Checkbox>
           )}
         </>
       )}

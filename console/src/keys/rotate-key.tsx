@@ -1,11 +1,10 @@
 import type { Key } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { ledger } from '../ledger.ts'
-import { Dialog } from '../ui/dialog.tsx'
-import { Field } from '../ui/field.tsx'
-import { FormFooter } from '../ui/form-footer.tsx'
-import { focusOnOpen } from '../ui/initial-focus.ts'
+import { focusOnOpen } from '../ui/dialog.tsx'
+import { NumberField } from '../ui/field.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { formatNumber } from '../ui/number.ts'
 import { CreatedKey } from './created-key.tsx'
@@ -27,10 +26,6 @@ export function RotateKey({ apiKey, isCurrent, onClose }: Props) {
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['keys'] }),
     gcTime: 0,
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    rotation.mutate()
-  }
   if (rotation.data !== undefined) {
     return (
       <CreatedKey created={rotation.data} onClose={onClose}>
@@ -44,37 +39,31 @@ export function RotateKey({ apiKey, isCurrent, onClose }: Props) {
     )
   }
   return (
-    <Dialog title={`Rotate “${apiKey.name}”`} onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <p>
-          Creates a key with the same name, role ({apiKey.role}), prompts and lifetime to replace the key ending in{' '}
-          <code>{apiKey.hint}</code>.
-        </p>
-        <Field
-          label={labels.overlap_hours}
-          hint="How long the old key keeps working while you switch to the new one. 0 to 8,760."
-        >
-          {(control) => (
-            <input
-              {...control}
-              ref={focusOnOpen}
-              type="number"
-              inputMode="numeric"
-              required
-              min={0}
-              max={8760}
-              step={1}
-              value={overlap}
-              onChange={(event) => setOverlap(event.target.value)}
-            />
-          )}
-        </Field>
-        {isCurrent && (
-          <Notice tone="caution">You are signed in with this key. Your session ends when the overlap ends.</Notice>
-        )}
-        <FormFooter mutation={rotation} labels={labels} submitLabel="Rotate key" onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Rotate “${apiKey.name}”`}
+      mutation={rotation}
+      labels={labels}
+      submitLabel="Rotate key"
+      onSubmit={() => rotation.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        Creates a key with the same name, role ({apiKey.role}), prompts and lifetime to replace the key ending in{' '}
+        <code>{apiKey.hint}</code>.
+      </p>
+      <NumberField
+        label={labels.overlap_hours}
+        hint="How long the old key keeps working while you switch to the new one. 0 to 8,760."
+        ref={focusOnOpen}
+        min={0}
+        max={8760}
+        value={overlap}
+        onChange={setOverlap}
+      />
+      {isCurrent && (
+        <Notice tone="caution">You are signed in with this key. Your session ends when the overlap ends.</Notice>
+      )}
+    </FormDialog>
   )
 }
 

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { Field } from '../ui/field.tsx'
+import { LineField } from '../ui/field.tsx'
 import { FormError } from '../ui/form-error.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { countOf } from '../ui/number.ts'
@@ -130,19 +130,7 @@ export function EraseSignals({ organisationName }: { organisationName: string })
           isSelected={(name) => name === selection}
           onSelect={setSelection}
         />
-        <Field label={label} hint={hint}>
-          {(control) => (
-            <input
-              {...control}
-              required
-              autoComplete="off"
-              spellCheck={false}
-              placeholder={placeholder}
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-            />
-          )}
-        </Field>
+        <LineField label={label} hint={hint} required placeholder={placeholder} value={text} onChange={setText} />
         <FormError error={problem ?? preview.error} labels={labels} />
         <div className="form-actions">
           <Button type="submit" busy={preview.isPending}>

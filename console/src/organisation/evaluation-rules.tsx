@@ -3,9 +3,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { Button } from '../ui/button.tsx'
-import { Field } from '../ui/field.tsx'
+import { Field, LineField, ScoreField } from '../ui/field.tsx'
 import { FormError } from '../ui/form-error.tsx'
-import { LoadError } from '../ui/load-error.tsx'
+import { LoadError } from '../ui/load-state.tsx'
 import { UntrustedText, visibleText } from '../ui/untrusted-text.tsx'
 
 const rulesKey = ['evaluation-rules']
@@ -64,18 +64,7 @@ function RulesForm({ rules, rejected }: Props & { rules: EvaluationRule[] }) {
     <form className="segment-keys" onSubmit={submit}>
       {rows.map((row) => (
         <fieldset key={row.id} className="evaluation-rule" aria-label={`Evaluation ${visibleText(row.name)}`}>
-          <Field label="Name">
-            {(control) => (
-              <input
-                {...control}
-                required
-                autoComplete="off"
-                spellCheck={false}
-                value={row.name}
-                onChange={({ target }) => change(row.id, { name: target.value })}
-              />
-            )}
-          </Field>
+          <LineField label="Name" required value={row.name} onChange={(name) => change(row.id, { name })} />
           <Field label="Comes from">
             {(control) => (
               <select
@@ -91,18 +80,12 @@ function RulesForm({ rules, rejected }: Props & { rules: EvaluationRule[] }) {
               </select>
             )}
           </Field>
-          <Field label="Positive from">
-            {(control) => (
-              <input
-                {...control}
-                type="number"
-                step="any"
-                placeholder="Labels only"
-                value={row.threshold}
-                onChange={({ target }) => change(row.id, { threshold: target.value })}
-              />
-            )}
-          </Field>
+          <ScoreField
+            label="Positive from"
+            placeholder="Labels only"
+            value={row.threshold}
+            onChange={(threshold) => change(row.id, { threshold })}
+          />
           <Button onClick={() => setRows(rows.filter(({ id }) => id !== row.id))}>Remove</Button>
         </fieldset>
       ))}

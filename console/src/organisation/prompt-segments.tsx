@@ -1,7 +1,7 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { ledger } from '../ledger.ts'
-import { promptSegmentsKey, usePromptSegments } from '../signals/segment-query.ts'
+import { promptSegmentsKey, usePromptSegments } from '../signals/segments.tsx'
 import { Button } from '../ui/button.tsx'
 import { visibleText } from '../ui/untrusted-text.tsx'
 import { SegmentKeysForm } from './segment-keys-form.tsx'

@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { ledger } from '../ledger.ts'
-import { usePageTitle } from '../page-title.ts'
+import { PageHead } from '../page-head.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { CopyableId } from '../ui/copy-button.tsx'
@@ -12,12 +12,11 @@ import { CopyField } from '../ui/copy-field.tsx'
 import { Detail } from '../ui/detail.tsx'
 import { Field } from '../ui/field.tsx'
 import { FormError } from '../ui/form-error.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadError, LoadState } from '../ui/load-state.tsx'
 import { Meter } from '../ui/meter.tsx'
 import { countOf, formatNumber } from '../ui/number.ts'
 import { Time } from '../ui/time.tsx'
-import { planCommand, planLabels } from '../usage/plan.ts'
+import { levelTones, limitLevel, planCommand, planLabels } from '../usage/plan.ts'
 import { useUsage } from '../usage/usage-query.ts'
 import { EraseSignals } from './erase-signals.tsx'
 import { PromptSegments } from './prompt-segments.tsx'
@@ -26,18 +25,14 @@ import { Telemetry } from './telemetry.tsx'
 import { TextDelivery } from './text-delivery.tsx'
 
 export function SettingsPage({ session }: { session: SessionInfo }) {
-  usePageTitle('Settings')
   const organisation = useQuery({
     queryKey: ['organisation'],
     queryFn: ({ signal }) => ledger.organisation.get({ signal }),
   })
   return (
     <>
-      <div className="page-head">
-        <h1>Settings</h1>
-      </div>
-      {organisation.isPending && <Loading what="settings" />}
-      {organisation.isError && <LoadError error={organisation.error} retry={organisation.refetch} />}
+      <PageHead title="Settings" />
+      <LoadState query={organisation} what="settings" />
       {organisation.data && (
         <div className="settings">
           <OrganisationName organisation={organisation.data} />
@@ -143,8 +138,6 @@ function OrganisationName({ organisation }: { organisation: Organisation }) {
   )
 }
 
-const nearShare = 0.8
-
 function Limits({ organisation }: { organisation: Organisation }) {
   const { id, plan, limits, signal_retention_days: days } = organisation
   const usage = useUsage()
@@ -191,14 +184,15 @@ interface LimitProps {
 
 function Limit({ name, to, used = 0, max }: LimitProps) {
   const text = max === null ? `${formatNumber(used)}, no limit` : `${formatNumber(used)} of ${formatNumber(max)}`
-  const tone = max === null || used < max * nearShare ? 'accent' : used < max ? 'caution' : 'bad'
   return (
     <li>
       <p>
         <Link href={to}>{name}</Link>
         <span>{text}</span>
       </p>
-      {max !== null && <Meter label={name} value={used} max={max} tone={tone} text={text} />}
+      {max !== null && (
+        <Meter label={name} value={used} max={max} tone={levelTones[limitLevel({ used, limit: max })]} text={text} />
+      )}
     </li>
   )
 }

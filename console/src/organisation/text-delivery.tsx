@@ -1,12 +1,11 @@
 import type { DeliverySettings } from '@promptledger/client'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { Button } from '../ui/button.tsx'
-import { Field } from '../ui/field.tsx'
+import { Checkbox, Field } from '../ui/field.tsx'
 import { FormError } from '../ui/form-error.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { deliverySettingsKey, useDeliverySettings } from './delivery-query.ts'
+import { LoadError } from '../ui/load-state.tsx'
 
 const labels = { excluded: 'Never deliver' }
 
@@ -47,10 +46,9 @@ function DeliveryForm({ settings }: { settings: DeliverySettings }) {
   }
   return (
     <form className="segment-keys" onSubmit={submit}>
-      <label className="checkbox-line">
-        <input type="checkbox" checked={enabled} onChange={({ target }) => setEnabled(target.checked)} />
+      <Checkbox checked={enabled} onChange={setEnabled}>
         Deliver texts to applications
-      </label>
+      </Checkbox>
       {settings.enabled && !enabled && (
         <p className="muted">Applications keep the texts that they have. Running trials end.</p>
       )}
@@ -83,4 +81,15 @@ function DeliveryForm({ settings }: { settings: DeliverySettings }) {
       </div>
     </form>
   )
+}
+
+const deliverySettingsKey = ['delivery settings']
+
+/** Only admins may read them. */
+export function useDeliverySettings(isAdmin = true) {
+  return useQuery({
+    queryKey: deliverySettingsKey,
+    enabled: isAdmin,
+    queryFn: ({ signal }) => ledger.texts.settings({ signal }),
+  })
 }

@@ -3,13 +3,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useLocation } from 'wouter'
 import { ledger } from '../ledger.ts'
 import { linksFor } from '../navigation.tsx'
-import { titleOf } from '../prompt/entry-title.ts'
+import { changeLabel, titleOf } from '../prompt/entry-title.ts'
 import { changePath, promptIdIn, promptPath, textSearchPath } from '../prompt/prompt-path.ts'
 import { canEdit, canRunTrials } from '../sessions/rights.ts'
 import { signOut } from '../sessions/session.ts'
-import { changeLabel } from '../signals/change-label.ts'
 import { useTheme } from '../theme.ts'
-import { formatRelative } from '../ui/relative-time.ts'
+import { formatRelative } from '../ui/locale.ts'
 
 export interface PaletteItem {
   key: string

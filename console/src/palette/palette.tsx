@@ -1,8 +1,8 @@
 import type { SessionInfo } from '@promptledger/client'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
-import { Dialog } from '../ui/dialog.tsx'
-import { focusOnOpen } from '../ui/initial-focus.ts'
+import { shortcuts } from '../shortcuts.ts'
+import { Dialog, focusOnOpen } from '../ui/dialog.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { type PaletteGroup, type PaletteItem, usePaletteGroups } from './palette-items.ts'
 
@@ -137,4 +137,25 @@ function useDelayed(text: string): string {
     return () => clearTimeout(timer)
   }, [text])
   return delayed
+}
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.platform)
+
+export function ShortcutList({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <dl className="shortcut-list">
+        {shortcuts.map(({ keys, does }) => (
+          <div key={does}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key === 'Ctrl' && isMac ? '⌘' : key}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  )
 }

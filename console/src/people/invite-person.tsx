@@ -1,10 +1,9 @@
 import type { NewInvitation, Person } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useId, useState } from 'react'
+import { useState } from 'react'
 import { ledger } from '../ledger.ts'
-import { Dialog } from '../ui/dialog.tsx'
-import { Field } from '../ui/field.tsx'
-import { FormFooter } from '../ui/form-footer.tsx'
+import { Field, RoleField } from '../ui/field.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
 
 const labels = { email: 'Email', role: 'Role' }
@@ -19,17 +18,12 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
   const queryClient = useQueryClient()
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Person['role']>('member')
-  const name = useId()
   const invitation = useMutation({
     mutationFn: (body: NewInvitation) => ledger.invitations.create(body),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['invitations'] }),
     // Drop the link from the cache as soon as the dialog closes.
     gcTime: 0,
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    invitation.mutate({ role, email: email.trim() === '' ? null : email.trim() })
-  }
   if (invitation.data !== undefined) {
     return (
       <SecretDialog
@@ -48,33 +42,20 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
     )
   }
   return (
-    <Dialog title="Invite a person" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <Field label={labels.email} hint="The only address that may use the link. Leave empty for anyone who has it.">
-          {(control) => (
-            <input {...control} type="email" value={email} onChange={({ target }) => setEmail(target.value)} />
-          )}
-        </Field>
-        <fieldset className="role-field">
-          <legend>{labels.role}</legend>
-          {roles.map(({ role: offered, description }) => (
-            <label key={offered}>
-              <input
-                type="radio"
-                name={name}
-                value={offered}
-                checked={offered === role}
-                onChange={() => setRole(offered)}
-              />
-              <span>
-                <strong className="role-name">{offered}</strong>
-                <span className="muted">{description}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
-        <FormFooter mutation={invitation} labels={labels} submitLabel="Create invitation" onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Invite a person"
+      mutation={invitation}
+      labels={labels}
+      submitLabel="Create invitation"
+      onSubmit={() => invitation.mutate({ role, email: email.trim() || null })}
+      onClose={onClose}
+    >
+      <Field label={labels.email} hint="The only address that may use the link. Leave empty for anyone who has it.">
+        {(control) => (
+          <input {...control} type="email" value={email} onChange={({ target }) => setEmail(target.value)} />
+        )}
+      </Field>
+      <RoleField roles={roles} role={role} onChange={setRole} />
+    </FormDialog>
   )
 }

@@ -5,28 +5,26 @@ import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { ledger } from '../ledger.ts'
-import { usePageTitle } from '../page-title.ts'
+import { PageHead } from '../page-head.tsx'
 import { isSignedInPerson } from '../sessions/rights.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { FormError } from '../ui/form-error.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadState } from '../ui/load-state.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { Time } from '../ui/time.tsx'
+import { TimeOr } from '../ui/time.tsx'
 import { UntrustedText, visibleText } from '../ui/untrusted-text.tsx'
 import { InvitePerson } from './invite-person.tsx'
 import { OpenInvitations } from './open-invitations.tsx'
 import { Sessions } from './sessions.tsx'
 import { SignInCheck } from './sign-in-check.tsx'
 
-export const personRoles = ['viewer', 'member', 'admin'] as const
+const personRoles = ['viewer', 'member', 'admin'] as const
 
 /** Who may sign in, and the sessions of the person who is signed in. */
 export function PeoplePage({ session }: { session: SessionInfo }) {
-  usePageTitle('People')
   const isAdmin = session.key.role === 'admin'
   const [isInviting, setIsInviting] = useState(false)
   const people = useQuery({
@@ -35,18 +33,16 @@ export function PeoplePage({ session }: { session: SessionInfo }) {
   })
   return (
     <>
-      <div className="page-head">
-        <h1>People</h1>
+      <PageHead title="People">
         {isAdmin && (
           <Button kind="primary" onClick={() => setIsInviting(true)}>
             <Plus aria-hidden="true" />
             Invite
           </Button>
         )}
-      </div>
+      </PageHead>
       {isAdmin && <SignInCheck />}
-      {people.isPending && <Loading what="people" />}
-      {people.isError && <LoadError error={people.error} retry={people.refetch} />}
+      <LoadState query={people} what="people" />
       {people.data && <PeopleTable people={people.data} session={session} isAdmin={isAdmin} />}
       {isAdmin && <OpenInvitations />}
       <Sessions isAdmin={isAdmin} />
@@ -105,8 +101,7 @@ function PeopleTable({ people, session, isAdmin }: TableProps) {
     {
       header: 'Last sign-in',
       className: 'nowrap',
-      cell: ({ signed_in_at: at }) =>
-        at === null ? <span className="muted">Never</span> : <Time at={at} as="relative" />,
+      cell: ({ signed_in_at: at }) => <TimeOr at={at} as="relative" none="Never" />,
     },
     ...(isAdmin ? [actions()] : []),
   ]

@@ -4,8 +4,9 @@ import { useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
+import { Checkbox } from '../ui/field.tsx'
 import { FormError } from '../ui/form-error.tsx'
-import { LoadError } from '../ui/load-error.tsx'
+import { LoadError } from '../ui/load-state.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
@@ -54,10 +55,9 @@ export function Sessions({ isAdmin }: { isAdmin: boolean }) {
     <section className="people-section" aria-labelledby="sessions">
       <h2 id="sessions">{everyone ? 'Sessions of everyone' : 'Your sessions'}</h2>
       {isAdmin && (
-        <label className="show-inactive">
-          <input type="checkbox" checked={everyone} onChange={({ target }) => setEveryone(target.checked)} />
+        <Checkbox className="show-inactive" checked={everyone} onChange={setEveryone}>
           Show the sessions of everyone
-        </label>
+        </Checkbox>
       )}
       {sessions.isError && <LoadError error={sessions.error} retry={sessions.refetch} />}
       {sessions.data && <Table caption="Sessions" columns={columns} rows={sessions.data} rowKey={({ id }) => id} />}

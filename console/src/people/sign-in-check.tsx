@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyField } from '../ui/copy-field.tsx'
-import { LoadError } from '../ui/load-error.tsx'
+import { LoadError } from '../ui/load-state.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 

@@ -1,6 +1,5 @@
 import type { HistoryEntryDetails } from '@promptledger/client'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadState } from '../ui/load-state.tsx'
 import { Diff } from './diff.tsx'
 import { useEntryTexts } from './entry-queries.ts'
 import { HiddenCharacters } from './hidden-characters.tsx'
@@ -8,8 +7,7 @@ import { HiddenCharacters } from './hidden-characters.tsx'
 /** The diff of a change, with warnings about unusual characters. */
 export function ChangeDiff({ promptId, entryId }: { promptId: string; entryId: number }) {
   const details = useEntryTexts(promptId, entryId)
-  if (details.isPending) return <Loading what="the diff" />
-  if (details.isLoadingError) return <LoadError error={details.error} retry={details.refetch} />
+  if (details.data === undefined) return <LoadState query={details} what="the diff" />
   const { key_id: keyId, too_large: isCut, hidden_characters: hidden, before, after } = details.data
   return (
     <>

@@ -2,8 +2,7 @@ import { type Effect, NotFoundError } from '@promptledger/client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ledger } from '../ledger.ts'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadState } from '../ui/load-state.tsx'
 import { countOf } from '../ui/number.ts'
 import { formatPoints } from '../ui/percent.ts'
 import { type Column, Table } from '../ui/table.tsx'
@@ -48,8 +47,7 @@ function Lift({ promptId, entryId, impact }: Props) {
       return [...(await Promise.all(earlier)), { at: times.at(-1) as string, effect: impact }]
     },
   })
-  if (lift.isPending) return <Loading what="the difference over time" />
-  if (lift.isLoadingError) return <LoadError error={lift.error} retry={lift.refetch} />
+  if (lift.data === undefined) return <LoadState query={lift} what="the difference over time" />
   return (
     <>
       <LiftChart points={lift.data} />

@@ -2,8 +2,7 @@ import { NotFoundError, type Regression, type TimelineEntry } from '@promptledge
 import { useIsFetching } from '@tanstack/react-query'
 import { X } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from 'react'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadError, Loading } from '../ui/load-state.tsx'
 import { ChangeContent } from './change-content.tsx'
 import { useTimelineEntry } from './entry-queries.ts'
 

@@ -15,7 +15,7 @@ export interface Mark {
 // The worst first: a cluster has the tone of its worst change that is known.
 const tones = ['regression', 'worse', 'unexplained', 'plain', 'better'] as const
 
-export type Tone = (typeof tones)[number]
+type Tone = (typeof tones)[number]
 
 export interface Cluster extends Mark {
   x: number

@@ -9,7 +9,7 @@ export interface SegmentStep {
 }
 
 /** The line of one segment. */
-export interface SegmentLine {
+interface SegmentLine {
   /** Null for signals without the member. */
   value: string | null
   total: Tally

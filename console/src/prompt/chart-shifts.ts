@@ -46,7 +46,7 @@ function daysOf(from: number, to: number): string {
 }
 
 /** The part of a version's life before, between or after shifts. */
-export interface LifePart {
+interface LifePart {
   id: number
   start: number
   end: number

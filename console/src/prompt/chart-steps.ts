@@ -2,7 +2,7 @@ import type { Summary, TimelineEntry, Verdict } from '@promptledger/client'
 import type { TalliedPart } from './chart-shifts.ts'
 import { confidenceRange } from './confidence.ts'
 
-export const intervalMs = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000 }
+const intervalMs = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000 }
 
 /** Fewer signals than this say little about the share of positive ones. */
 export const fewSignals = 30

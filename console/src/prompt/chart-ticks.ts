@@ -57,7 +57,7 @@ const steps = [
   months(12),
 ]
 
-export interface Tick {
+interface Tick {
   at: Date
   label: string
 }

@@ -1,8 +1,7 @@
 import type { TimelineEntry } from '@promptledger/client'
-import { dateFormat } from '../ui/locale.ts'
+import { dateFormat, mediumDate } from '../ui/locale.ts'
 import { countOf, formatNumber } from '../ui/number.ts'
 import { formatPercent, formatShares, formatTally } from '../ui/percent.ts'
-import { formatDate } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { verdictLabels } from '../ui/verdict.tsx'
 import type { Cluster } from './chart-clusters.ts'
@@ -92,7 +91,7 @@ function LiveChange({ change, isMarked }: { change: TimelineEntry; isMarked: boo
         <UntrustedText text={titleOf(entry, change.message)} />
       </strong>
       <span className="muted">
-        {isMarked ? 'Live from' : 'Live since'} {formatDate(new Date(impact?.live_from ?? entry.created_at))},{' '}
+        {isMarked ? 'Live from' : 'Live since'} {mediumDate(new Date(impact?.live_from ?? entry.created_at))},{' '}
         <UntrustedText text={entry.user.name} />
         {entry.pr_number !== null && `, #${entry.pr_number}`}
       </span>

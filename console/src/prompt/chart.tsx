@@ -1,8 +1,8 @@
 import type { TimelineEntry } from '@promptledger/client'
 import { type PointerEvent, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { mediumDate } from '../ui/locale.ts'
 import { countOf, formatNumber } from '../ui/number.ts'
 import { formatPercent, formatShares } from '../ui/percent.ts'
-import { formatDate } from '../ui/time.tsx'
 import { verdictLabels } from '../ui/verdict.tsx'
 import { type Cluster, clustersOf } from './chart-clusters.ts'
 import { ChartMarkers } from './chart-markers.tsx'
@@ -171,10 +171,10 @@ function describeChart({ steps, changes, changeCount, shifts, span }: ChartView)
   const share = total === 0 ? '' : `, ${formatPercent(positive / total)} positive`
   const verdicts = [...changes.values()].flatMap(({ impact }) => {
     if (impact?.verdict !== 'better' && impact?.verdict !== 'worse') return []
-    return [`${verdictLabels[impact.verdict]} since ${formatDate(new Date(impact.live_from))}`]
+    return [`${verdictLabels[impact.verdict]} since ${mediumDate(new Date(impact.live_from))}`]
   })
   return [
-    `${formatNumber(total)} signals, ${formatDate(new Date(span[0]))} to ${formatDate(new Date(span[1]))}${share}`,
+    `${formatNumber(total)} signals, ${mediumDate(new Date(span[0]))} to ${mediumDate(new Date(span[1]))}${share}`,
     countOf(changeCount, 'change'),
     ...verdicts,
     ...shifts.map(({ label, rates }) => `${capitalised(label)}: ${formatShares(...rates)}`),

@@ -6,8 +6,7 @@ import { actionLabels, actions } from '../ui/action-icon.tsx'
 import { Button } from '../ui/button.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ExportLinks } from '../ui/export-links.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadState } from '../ui/load-state.tsx'
 import { countOf } from '../ui/number.ts'
 import { ToggleGroup } from '../ui/toggle-group.tsx'
 import { type SetParams, useUrlParams } from '../url-params.ts'
@@ -90,8 +89,7 @@ function History({ id, range, params, setParams, ...rest }: Props) {
         )}
         <ActionFilter selected={actions} onChange={setParams} />
       </div>
-      {timeline.isPending && <Loading what="the history" />}
-      {timeline.isError && <LoadError error={timeline.error} retry={timeline.refetch} />}
+      <LoadState query={timeline} what="the history" />
       {timeline.data && items.length === 0 && older === 0 && (
         <EmptyState title="No matching entries">
           <p>No history entries match these filters. Try a longer time range.</p>

@@ -3,9 +3,8 @@ import { useMemo, useState } from 'react'
 import { useOpenRegressions } from '../regressions/regression-query.ts'
 import { isShared } from '../shared/token.ts'
 import { usePromptShifts } from '../shifts/shift-query.ts'
-import { usePromptSegments } from '../signals/segment-query.ts'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { usePromptSegments } from '../signals/segments.tsx'
+import { LoadError, Loading } from '../ui/load-state.tsx'
 import { type SetParams, useUrlParams } from '../url-params.ts'
 import { ChartCard } from './chart-card.tsx'
 import { shiftBands } from './chart-shifts.ts'
@@ -14,7 +13,7 @@ import { maxLoadedChanges, useDividedLives, useLiveChanges, useSegmentLines, use
 import { rangeAround, rangeFrom, type TimeRange } from './time-range.ts'
 
 /** The chart of a prompt: the time range in the URL, its data, and the highlighted change. */
-export interface ChartState {
+interface ChartState {
   range: TimeRange
   now: Date
   params: URLSearchParams

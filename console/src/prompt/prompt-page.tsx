@@ -1,15 +1,14 @@
 import { NotFoundError } from '@promptledger/client'
 import { NotFoundPage } from '../not-found-page.tsx'
-import { usePageTitle } from '../page-title.ts'
+import { usePageTitle } from '../page-head.tsx'
 import { OpenRegressions } from '../regressions/open-regressions.tsx'
 import { useOpenRegressions } from '../regressions/regression-query.ts'
 import { PromptTrial } from '../trials/prompt-trial.tsx'
 import { useTrialsOf } from '../trials/trial-query.ts'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadError, Loading } from '../ui/load-state.tsx'
 import { LiveText } from '../versions/live-text.tsx'
 import { PromptHead } from '../versions/prompt-head.tsx'
-import { usePrompt } from '../versions/prompt-query.ts'
+import { usePrompt } from '../versions/version-queries.ts'
 import { Feedback } from './feedback.tsx'
 
 export function PromptPage({ id }: { id: string }) {

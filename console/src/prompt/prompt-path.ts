@@ -1,3 +1,5 @@
+import type { Regression, Shift } from '@promptledger/client'
+
 export function promptPath(promptId: string): string {
   return `/prompts/${encodeURIComponent(promptId)}`
 }
@@ -21,4 +23,12 @@ export function textSearchPath(phrase: string): string {
 export function regressionIdIn(path: string): number | null {
   const [, id] = /^\/prompts\/pmt_\w+\/regressions\/(\d{1,15})$/.exec(path) ?? []
   return id === undefined ? null : Number(id)
+}
+
+export function regressionPath({ id, prompt }: Regression): string {
+  return `${promptPath(prompt.id)}/regressions/${id}`
+}
+
+export function shiftPath({ id, prompt }: Shift): string {
+  return `${promptPath(prompt.id)}/shifts/${id}`
 }

@@ -2,16 +2,15 @@ import type { Alert, Regression, Repository, Shift, UsageReport } from '@promptl
 import { BellOff, CircleHelp, Gauge, GitBranch, type LucideIcon, TrendingDown } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { ratesOf, regressionPath } from '../regressions/open-regressions.tsx'
-import { liveSince, openTimeOf } from '../regressions/open-time.ts'
-import { shiftPath } from '../shifts/shift-path.ts'
+import { regressionPath, shiftPath } from '../prompt/prompt-path.ts'
+import { liveSince, openTimeOf, ratesOf } from '../regressions/regression-words.tsx'
 import { ExternalLink } from '../ui/external-link.tsx'
 import { countOf, formatNumber } from '../ui/number.ts'
 import { formatShares } from '../ui/percent.ts'
 import { PromptName } from '../ui/prompt-name.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
-import { limitLevel } from '../usage/limit-level.ts'
+import { limitLevel } from '../usage/plan.ts'
 
 export function RegressionItem({ regression }: { regression: Regression }) {
   const { prompt, change } = regression

@@ -6,7 +6,7 @@ import { errorMessage } from '../query-client.ts'
 import { Button } from '../ui/button.tsx'
 import { countOf } from '../ui/number.ts'
 import { RequestId } from '../ui/request-id.tsx'
-import { limitLevel } from '../usage/limit-level.ts'
+import { limitLevel } from '../usage/plan.ts'
 import { useUsage } from '../usage/usage-query.ts'
 import { AlertItem, LimitItem, RegressionItem, RepositoryItem, ShiftItem } from './attention-items.tsx'
 import {

@@ -1,9 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useState } from 'react'
-import { Dialog } from '../ui/dialog.tsx'
+import { type ReactNode, useState } from 'react'
+import { focusOnOpen } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
-import { FormFooter } from '../ui/form-footer.tsx'
-import { focusOnOpen } from '../ui/initial-focus.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
 
 const labels = { note: 'Reason' }
 
@@ -15,8 +14,20 @@ interface Props {
   children: ReactNode
 }
 
-/** Asks why a regression or a shift is accepted. */
-export function DismissDialog({ what, dismiss, onClose, children }: Props) {
+/** A button that asks why a regression or a shift is accepted. */
+export function Dismiss(props: Omit<Props, 'onClose'>) {
+  const [isAsking, setIsAsking] = useState(false)
+  return (
+    <>
+      <button type="button" className="text-button" onClick={() => setIsAsking(true)}>
+        Dismiss
+      </button>
+      {isAsking && <DismissDialog {...props} onClose={() => setIsAsking(false)} />}
+    </>
+  )
+}
+
+function DismissDialog({ what, dismiss, onClose, children }: Props) {
   const queryClient = useQueryClient()
   const [note, setNote] = useState('')
   const dismissal = useMutation({
@@ -24,28 +35,28 @@ export function DismissDialog({ what, dismiss, onClose, children }: Props) {
     // Also the prompt and the list of prompts show open regressions.
     onSuccess: () => queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' }),
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    dismissal.mutate(undefined, { onSuccess: onClose })
-  }
   return (
-    <Dialog title={`Dismiss this ${what}?`} onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <p>{children}</p>
-        <Field label={labels.note} hint={`Shown with the ${what}, and in the audit log.`}>
-          {(control) => (
-            <textarea
-              {...control}
-              ref={focusOnOpen}
-              required
-              rows={3}
-              value={note}
-              onChange={({ target }) => setNote(target.value)}
-            />
-          )}
-        </Field>
-        <FormFooter mutation={dismissal} labels={labels} submitLabel="Dismiss" onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Dismiss this ${what}?`}
+      mutation={dismissal}
+      labels={labels}
+      submitLabel="Dismiss"
+      onSubmit={() => dismissal.mutate(undefined, { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      <p>{children}</p>
+      <Field label={labels.note} hint={`Shown with the ${what}, and in the audit log.`}>
+        {(control) => (
+          <textarea
+            {...control}
+            ref={focusOnOpen}
+            required
+            rows={3}
+            value={note}
+            onChange={({ target }) => setNote(target.value)}
+          />
+        )}
+      </Field>
+    </FormDialog>
   )
 }

@@ -1,12 +1,11 @@
 import type { Regression } from '@promptledger/client'
 import { Link } from 'wouter'
-import { promptPath } from '../prompt/prompt-path.ts'
+import { regressionPath } from '../prompt/prompt-path.ts'
 import { Notice } from '../ui/notice.tsx'
-import { formatShares } from '../ui/percent.ts'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
-import { liveSince } from './open-time.ts'
 import { useOpenRegressions } from './regression-query.ts'
+import { liveSince, ratesOf } from './regression-words.tsx'
 
 /** Names the changes that made a prompt worse and are not repaired. */
 export function OpenRegressions({ promptId }: { promptId: string }) {
@@ -39,12 +38,4 @@ function OpenRegression({ regression }: { regression: Regression }) {
       {change.pr_number !== null && `, #${change.pr_number}`}, <Time at={liveSince(regression)} as="date" />
     </>
   )
-}
-
-export function ratesOf({ rate_before: before, rate_after: after }: Regression): string {
-  return formatShares(before, after)
-}
-
-export function regressionPath({ id, prompt }: Regression): string {
-  return `${promptPath(prompt.id)}/regressions/${id}`
 }

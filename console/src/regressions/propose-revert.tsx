@@ -6,16 +6,15 @@ import {
   type RegressionDetails,
 } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { ledger } from '../ledger.ts'
 import { trialPath, useTrialsOf } from '../trials/trial-query.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
-import { Dialog } from '../ui/dialog.tsx'
+import { focusOnOpen } from '../ui/dialog.tsx'
 import { ExternalLink } from '../ui/external-link.tsx'
 import { Field } from '../ui/field.tsx'
-import { FormFooter } from '../ui/form-footer.tsx'
-import { focusOnOpen } from '../ui/initial-focus.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { ResultDialog } from '../ui/result-dialog.tsx'
 import { useUrlParams } from '../url-params.ts'
 
@@ -64,42 +63,42 @@ function ProposeRevert({ regression, onClose }: { regression: RegressionDetails;
     if (proposing.isSuccess) void queryClient.invalidateQueries({ queryKey: ['regressions'] })
   }
   if (proposing.data !== undefined) return <Proposed proposal={proposing.data} onClose={close} />
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    proposing.mutate()
-  }
   return (
-    <Dialog title="Propose a revert?" onClose={close}>
-      <form className="form" onSubmit={submit}>
-        <p>
-          Opens a pull request that takes the change back, with the figures and the newest negative comments, and asks
-          its author and reviewers. It is never merged by itself.
-        </p>
-        <Field label={labels.mode}>
-          {(control) => (
-            <select
-              {...control}
-              ref={focusOnOpen}
-              value={mode}
-              onChange={({ target }) => setMode(target.value as ProposalMode)}
-            >
-              <option value="revert">Without the change, and with later changes</option>
-              <option value="restore">As before the change; later changes are lost</option>
-            </select>
-          )}
-        </Field>
-        <Field label={labels.files}>
-          {(control) => (
-            <select {...control} value={files} onChange={({ target }) => setFiles(target.value as ProposalFiles)}>
-              <option value="prompt">Only the file of this prompt</option>
-              <option value="change">All files of the change</option>
-            </select>
-          )}
-        </Field>
-        <ByHand error={proposing.error} />
-        <FormFooter mutation={proposing} labels={labels} submitLabel="Propose" onCancel={close} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Propose a revert?"
+      mutation={proposing}
+      labels={labels}
+      submitLabel="Propose"
+      onSubmit={() => proposing.mutate()}
+      onClose={close}
+    >
+      <p>
+        Opens a pull request that takes the change back, with the figures and the newest negative comments, and asks its
+        author and reviewers. It is never merged by itself.
+      </p>
+      <Field label={labels.mode}>
+        {(control) => (
+          <select
+            {...control}
+            ref={focusOnOpen}
+            value={mode}
+            onChange={({ target }) => setMode(target.value as ProposalMode)}
+          >
+            <option value="revert">Without the change, and with later changes</option>
+            <option value="restore">As before the change; later changes are lost</option>
+          </select>
+        )}
+      </Field>
+      <Field label={labels.files}>
+        {(control) => (
+          <select {...control} value={files} onChange={({ target }) => setFiles(target.value as ProposalFiles)}>
+            <option value="prompt">Only the file of this prompt</option>
+            <option value="change">All files of the change</option>
+          </select>
+        )}
+      </Field>
+      <ByHand error={proposing.error} />
+    </FormDialog>
   )
 }
 

@@ -1,12 +1,11 @@
 import { NotFoundError, type Regression, type RegressionDetails } from '@promptledger/client'
-import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { AlertDeliveryBadge } from '../alerts/alert-status.tsx'
 import { channelLabels } from '../alerts/channels.ts'
 import { eventLabels } from '../alerts/events.ts'
 import { ledger } from '../ledger.ts'
 import { NotFoundPage } from '../not-found-page.tsx'
-import { usePageTitle } from '../page-title.ts'
+import { SubjectHead, usePageTitle } from '../page-head.tsx'
 import { ChangeDiff } from '../prompt/change-diff.tsx'
 import { ChangeLift } from '../prompt/change-lift.tsx'
 import { useTimelineEntry } from '../prompt/entry-queries.ts'
@@ -18,21 +17,17 @@ import { ChangeSegments } from '../signals/change-segments.tsx'
 import { NegativeComments } from '../signals/negative-comments.tsx'
 import { CopyableId } from '../ui/copy-button.tsx'
 import { ExternalLink } from '../ui/external-link.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
-import { PromptName } from '../ui/prompt-name.tsx'
+import { existing, LoadError, PageState } from '../ui/load-state.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
-import { Action } from '../versions/prompt-actions.tsx'
-import { DismissDialog } from './dismiss-dialog.tsx'
-import { ratesOf } from './open-regressions.tsx'
-import { liveSince, openTimeOf } from './open-time.ts'
+import { Action } from '../versions/prompt-head.tsx'
+import { Dismiss } from './dismiss-dialog.tsx'
 import { UndoActions } from './propose-revert.tsx'
 import { RegressionChange } from './regression-change.tsx'
 import { RegressionHistory } from './regression-history.tsx'
 import { useRegression } from './regression-query.ts'
-import { RegressionStateBadge } from './regression-state.tsx'
+import { liveSince, openTimeOf, PromptBreadcrumbs, RegressionStateBadge, ratesOf } from './regression-words.tsx'
 import { TriageSection } from './triage.tsx'
 
 interface Props {
@@ -45,10 +40,9 @@ interface Props {
 export function RegressionPage({ promptId, id, canDismiss }: Props) {
   const regression = useRegression(promptId, id)
   usePageTitle(regression.data === undefined ? 'Regression' : `Regression of ${regression.data.prompt.name}`)
-  if (!Number.isInteger(id) || regression.error instanceof NotFoundError) return <NotFoundPage />
-  if (regression.isLoadingError) return <LoadError error={regression.error} retry={regression.refetch} />
-  if (regression.isPending) return <Loading what="the regression" />
-  const { data } = regression
+  const data = existing(regression)
+  if (!Number.isInteger(id)) return <NotFoundPage />
+  if (data === undefined) return <PageState query={regression} what="the regression" />
   return (
     <>
       <Head regression={data} canDismiss={canDismiss} />
@@ -67,22 +61,14 @@ export function RegressionPage({ promptId, id, canDismiss }: Props) {
 }
 
 function Head({ regression, canDismiss }: { regression: RegressionDetails; canDismiss: boolean }) {
-  const [isDismissing, setIsDismissing] = useState(false)
   const { prompt, state, change } = regression
   return (
-    <div className="page-head">
-      <div>
-        <nav className="breadcrumbs" aria-label="Breadcrumbs">
-          <Link href="/regressions">Regressions</Link>
-          <Link href={promptPath(prompt.id)}>
-            <PromptName name={prompt.name} />
-          </Link>
-        </nav>
-        <div className="title-with-badge">
-          <h1>Regression: {ratesOf(regression)} positive</h1>
-          <RegressionStateBadge state={state} />
-        </div>
-        <div className="prompt-head-ids muted">
+    <SubjectHead
+      breadcrumbs={<PromptBreadcrumbs prompt={prompt} />}
+      title={`Regression: ${ratesOf(regression)} positive`}
+      badge={<RegressionStateBadge state={state} />}
+      ids={
+        <>
           <span>
             {state === 'open' ? 'Open for' : 'Was open for'} {openTimeOf(regression)}
           </span>
@@ -90,8 +76,9 @@ function Head({ regression, canDismiss }: { regression: RegressionDetails; canDi
           <span className="copyable-id">
             Regression <CopyableId id={regression.id} what="regression ID" />
           </span>
-        </div>
-      </div>
+        </>
+      }
+    >
       <div className="page-actions">
         {canDismiss && <Action opens="share">Share</Action>}
         {state === 'open' && canDismiss && <UndoActions regression={regression} />}
@@ -101,22 +88,13 @@ function Head({ regression, canDismiss }: { regression: RegressionDetails; canDi
           </ExternalLink>
         )}
         {state === 'open' && canDismiss && (
-          <button type="button" className="text-button" onClick={() => setIsDismissing(true)}>
-            Dismiss
-          </button>
+          <Dismiss what="regression" dismiss={(body) => ledger.regressions.dismiss(prompt.id, regression.id, body)}>
+            For a loss that you accept. The same change does not open a regression again. People are not told, but open
+            incidents in PagerDuty are resolved, and issues in Linear closed.
+          </Dismiss>
         )}
       </div>
-      {isDismissing && (
-        <DismissDialog
-          what="regression"
-          dismiss={(body) => ledger.regressions.dismiss(prompt.id, regression.id, body)}
-          onClose={() => setIsDismissing(false)}
-        >
-          For a loss that you accept. The same change does not open a regression again. People are not told, but open
-          incidents in PagerDuty are resolved, and issues in Linear closed.
-        </DismissDialog>
-      )}
-    </div>
+    </SubjectHead>
   )
 }
 

@@ -1,12 +1,11 @@
 import type { Forge, NewRepository } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { ledger } from '../ledger.ts'
-import { Dialog } from '../ui/dialog.tsx'
-import { Field } from '../ui/field.tsx'
-import { FormFooter } from '../ui/form-footer.tsx'
-import { focusOnOpen } from '../ui/initial-focus.ts'
-import { isSsh, LineField, SshKeyField, TokenField } from './access-fields.tsx'
+import { focusOnOpen } from '../ui/dialog.tsx'
+import { Field, LineField, NumberField } from '../ui/field.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { isSsh, SshKeyField } from './access-fields.tsx'
 import { ConnectedRepositoryDialog } from './connected-repository.tsx'
 import { forgeLabels, forges } from './forges.ts'
 import { ReportsField } from './reports-field.tsx'
@@ -46,8 +45,7 @@ export function ConnectRepository({ onClose }: { onClose: () => void }) {
     gcTime: 0,
   })
   const update = (changes: Partial<typeof emptyForm>) => setForm((current) => ({ ...current, ...changes }))
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     const { forge, url, path, token, ssh_key: sshKey, similarity, reports } = form
     connection.mutate({
       forge,
@@ -62,93 +60,80 @@ export function ConnectRepository({ onClose }: { onClose: () => void }) {
     return <ConnectedRepositoryDialog connected={connection.data} onClose={onClose} />
   }
   return (
-    <Dialog title="Connect a repository" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <Field label={labels.forge}>
-          {(control) => (
-            <select {...control} value={form.forge} onChange={({ target }) => update({ forge: target.value as Forge })}>
-              {forges.map((forge) => (
-                <option key={forge} value={forge}>
-                  {forgeLabels[forge]}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <LineField
-          label={labels.url}
-          hint="https://…, ssh://… or git@host:path. SSH uses a deploy key."
-          ref={focusOnOpen}
-          required
-          placeholder="https://github.com/acme/prompts.git"
-          value={form.url}
-          onChange={(url) => update({ url })}
-        />
-        <LineField
-          label={labels.path}
-          hint={
-            <>
-              A pattern relative to the root of the repository. <code>*</code> matches anything within a folder,{' '}
-              <code>**</code> any number of folders.
-            </>
-          }
-          required
-          value={form.path}
-          onChange={(path) => update({ path })}
-        />
-        {isSsh(form.url) ? (
-          <SshKeyField
-            label={labels.ssh_key}
-            hint="A private key in OpenSSH's format without a passphrase. Leave it empty to generate one. It is stored encrypted."
-            value={form.ssh_key}
-            onChange={(key) => update({ ssh_key: key })}
-          />
-        ) : (
-          <TokenField
-            label={labels.token}
-            hint="Only for private repositories. It needs read access and is stored encrypted."
-            value={form.token}
-            onChange={(token) => update({ token })}
-          />
+    <FormDialog
+      title="Connect a repository"
+      mutation={connection}
+      labels={labels}
+      submitLabel={connection.isPending ? 'Connecting…' : 'Connect'}
+      progress="Reading the repository. This takes a few seconds."
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Field label={labels.forge}>
+        {(control) => (
+          <select {...control} value={form.forge} onChange={({ target }) => update({ forge: target.value as Forge })}>
+            {forges.map((forge) => (
+              <option key={forge} value={forge}>
+                {forgeLabels[forge]}
+              </option>
+            ))}
+          </select>
         )}
-        <ReportsField
-          forge={form.forge}
-          url={form.url}
-          checked={form.reports}
-          onChange={(reports) => update({ reports })}
+      </Field>
+      <LineField
+        label={labels.url}
+        hint="https://…, ssh://… or git@host:path. SSH uses a deploy key."
+        ref={focusOnOpen}
+        required
+        placeholder="https://github.com/acme/prompts.git"
+        value={form.url}
+        onChange={(url) => update({ url })}
+      />
+      <LineField
+        label={labels.path}
+        hint={
+          <>
+            A pattern relative to the root of the repository. <code>*</code> matches anything within a folder,{' '}
+            <code>**</code> any number of folders.
+          </>
+        }
+        required
+        value={form.path}
+        onChange={(path) => update({ path })}
+      />
+      {isSsh(form.url) ? (
+        <SshKeyField
+          label={labels.ssh_key}
+          hint="A private key in OpenSSH's format without a passphrase. Leave it empty to generate one. It is stored encrypted."
+          value={form.ssh_key}
+          onChange={(key) => update({ ssh_key: key })}
         />
-        <details className="form-advanced">
-          <summary>Advanced</summary>
-          <Field
-            label={labels.similarity}
-            hint="How much of a file must stay the same for a moved and edited file to remain the same prompt. At 100, only files moved without edits do."
-          >
-            {(control) => (
-              <input
-                {...control}
-                type="number"
-                inputMode="numeric"
-                required
-                min={1}
-                max={100}
-                step={1}
-                value={form.similarity}
-                onChange={({ target }) => update({ similarity: target.value })}
-              />
-            )}
-          </Field>
-        </details>
-        <FormFooter
-          mutation={connection}
-          labels={labels}
-          submitLabel={connection.isPending ? 'Connecting…' : 'Connect'}
-          onCancel={onClose}
-        >
-          <span className="form-status" role="status">
-            {connection.isPending && 'Reading the repository. This takes a few seconds.'}
-          </span>
-        </FormFooter>
-      </form>
-    </Dialog>
+      ) : (
+        <LineField
+          type="password"
+          label={labels.token}
+          hint="Only for private repositories. It needs read access and is stored encrypted."
+          value={form.token}
+          onChange={(token) => update({ token })}
+        />
+      )}
+      <ReportsField
+        forge={form.forge}
+        url={form.url}
+        checked={form.reports}
+        onChange={(reports) => update({ reports })}
+      />
+      <details className="form-advanced">
+        <summary>Advanced</summary>
+        <NumberField
+          label={labels.similarity}
+          hint="How much of a file must stay the same for a moved and edited file to remain the same prompt. At 100, only files moved without edits do."
+          min={1}
+          max={100}
+          value={form.similarity}
+          onChange={(similarity) => update({ similarity })}
+        />
+      </details>
+    </FormDialog>
   )
 }

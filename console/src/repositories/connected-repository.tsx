@@ -5,10 +5,9 @@ import { ExternalLink } from '../ui/external-link.tsx'
 import { ResultDialog } from '../ui/result-dialog.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
-import { RepositoryContents } from './repository-contents.tsx'
+import { LocalFolderNotice, Warnings, WebhookNotice } from './repository-notices.tsx'
 import { useRepository } from './repository-query.ts'
-import { Warnings } from './warnings.tsx'
-import { LocalFolderNotice, WebhookNotice } from './webhook-notice.tsx'
+import { RepositoryContents } from './repository-status.tsx'
 import { isLocalFolder } from './webhook-reach.ts'
 
 interface Props {

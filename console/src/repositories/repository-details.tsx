@@ -4,12 +4,11 @@ import { CopyField } from '../ui/copy-field.tsx'
 import { Detail } from '../ui/detail.tsx'
 import { ExternalLink } from '../ui/external-link.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { Time } from '../ui/time.tsx'
+import { Time, TimeOr } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { forgeLabels } from './forges.ts'
-import { isRejecting, RejectedNotice } from './rejected-deliveries.tsx'
-import { RepositoryContents } from './repository-contents.tsx'
-import { LocalFolderNotice, WebhookNotice } from './webhook-notice.tsx'
+import { isRejecting, LocalFolderNotice, RejectedNotice, WebhookNotice } from './repository-notices.tsx'
+import { RepositoryContents } from './repository-status.tsx'
 import { isLocalFolder } from './webhook-reach.ts'
 
 export function RepositoryDetails({ repository }: { repository: Repository }) {
@@ -83,10 +82,10 @@ export function RepositoryDetails({ repository }: { repository: Repository }) {
           <RepositoryContents {...repository} />
         </Detail>
         <Detail name="Last sync">
-          <TimeOrNone at={repository.last_sync_at} />
+          <TimeOr at={repository.last_sync_at} none="None yet" />
         </Detail>
         <Detail name="Last delivery">
-          <TimeOrNone at={repository.last_delivery_at} />
+          <TimeOr at={repository.last_delivery_at} none="None yet" />
         </Detail>
         {repository.last_rejected_at !== null && (
           <Detail name="Rejected deliveries">
@@ -94,7 +93,7 @@ export function RepositoryDetails({ repository }: { repository: Repository }) {
           </Detail>
         )}
         <Detail name="Connected on">
-          <TimeOrNone at={repository.created_at} />
+          <Time at={repository.created_at} />
         </Detail>
         <Detail name="ID">
           <CopyableId id={repository.id} what="repository ID" />
@@ -139,8 +138,4 @@ function ProductionEnvironments({ patterns }: { patterns: string[] | null }) {
       <UntrustedText text={patterns.join(', ')} />
     </code>
   )
-}
-
-function TimeOrNone({ at }: { at: string | null }) {
-  return at === null ? <span className="muted">None yet</span> : <Time at={at} />
 }

@@ -1,19 +1,16 @@
-import { type Delivery, NotFoundError, type Repository } from '@promptledger/client'
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Repository } from '@promptledger/client'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { KeyRound, Pencil, RefreshCw, Unplug } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { ledger } from '../ledger.ts'
-import { NotFoundPage } from '../not-found-page.tsx'
-import { usePageTitle } from '../page-title.ts'
+import { SubjectHead, usePageTitle } from '../page-head.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { FormError } from '../ui/form-error.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { existing, PageState } from '../ui/load-state.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
-import { pageFrom, useUrlParams } from '../url-params.ts'
-import { DeliveryTable } from './delivery-table.tsx'
+import { Deliveries } from './deliveries.tsx'
 import { EditRepository } from './edit-repository.tsx'
 import { RepositoryDetails } from './repository-details.tsx'
 import { refreshRepositories, useRepository } from './repository-query.ts'
@@ -24,25 +21,16 @@ export function RepositoryPage({ id }: { id: number }) {
   const { repository, sync, isSyncing } = useSync(id)
   const [dialog, setDialog] = useState<'edit' | 'rotate' | 'disconnect' | null>(null)
   usePageTitle(repository.data?.url ?? 'Repository')
-  if (repository.error instanceof NotFoundError) return <NotFoundPage />
-  if (repository.isLoadingError) return <LoadError error={repository.error} retry={repository.refetch} />
-  if (repository.isPending) return <Loading what="the repository" />
-  const { data } = repository
+  const data = existing(repository)
+  if (data === undefined) return <PageState query={repository} what="the repository" />
   const isConnected = data.state !== 'disconnected'
   return (
     <>
-      <div className="page-head">
-        <div>
-          <nav className="breadcrumbs" aria-label="Breadcrumbs">
-            <Link href="/repositories">Repositories</Link>
-          </nav>
-          <div className="title-with-badge">
-            <h1>
-              <UntrustedText text={shortName(data.url)} />
-            </h1>
-            <RepositoryStatusBadge state={data.state} />
-          </div>
-        </div>
+      <SubjectHead
+        breadcrumbs={<Link href="/repositories">Repositories</Link>}
+        title={<UntrustedText text={shortName(data.url)} />}
+        badge={<RepositoryStatusBadge state={data.state} />}
+      >
         {isConnected && (
           <div className="page-actions">
             <Button busy={sync.isPending || isSyncing} onClick={() => sync.mutate(data)}>
@@ -63,7 +51,7 @@ export function RepositoryPage({ id }: { id: number }) {
             </Button>
           </div>
         )}
-      </div>
+      </SubjectHead>
       <FormError error={sync.error} />
       <RepositoryDetails repository={data} />
       <Deliveries repositoryId={id} isConnected={isConnected} />
@@ -132,46 +120,4 @@ function DisconnectRepository({ repository, onClose }: Props) {
       </p>
     </ConfirmDialog>
   )
-}
-
-interface DeliveriesProps {
-  repositoryId: number
-  /** Deliveries of a disconnected repository cannot be redelivered. */
-  isConnected: boolean
-}
-
-/** The recent webhook deliveries of a repository, and how they were processed. */
-function Deliveries({ repositoryId, isConnected }: DeliveriesProps) {
-  const queryClient = useQueryClient()
-  const [params] = useUrlParams()
-  const page = pageFrom(params)
-  const deliveries = useQuery({
-    queryKey: ['deliveries', repositoryId, { page }],
-    queryFn: async ({ signal }) => await ledger.repositories.deliveries(repositoryId, { page }, { signal }),
-    placeholderData: keepPreviousData,
-    refetchInterval: ({ state: { data } }) => pollIntervalMs(data?.data ?? []),
-  })
-  const redelivery = useMutation({
-    mutationFn: ({ id }: Delivery) => ledger.repositories.redeliver(repositoryId, id),
-    onSuccess: () => refreshRepositories(queryClient),
-  })
-  return (
-    <section aria-labelledby="deliveries" className="page-section">
-      <h2 id="deliveries">Recent deliveries</h2>
-      <FormError error={redelivery.error} />
-      <DeliveryTable
-        query={deliveries}
-        isConnected={isConnected}
-        busyId={redelivery.isPending ? redelivery.variables.id : null}
-        onRedeliver={(delivery) => redelivery.mutate(delivery)}
-      />
-    </section>
-  )
-}
-
-/** Polls often while an attempt is due within 10 s, rarely while the next retry is further away. */
-function pollIntervalMs(deliveries: Delivery[]): number | false {
-  const attempts = deliveries.flatMap(({ next_attempt_at: at }) => (at === null ? [] : [Date.parse(at)]))
-  if (attempts.length === 0) return false
-  return Math.min(...attempts) < Date.now() + 10_000 ? 2_000 : 15_000
 }

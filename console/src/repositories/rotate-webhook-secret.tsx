@@ -4,10 +4,11 @@ import { useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { CopyField } from '../ui/copy-field.tsx'
+import { Checkbox } from '../ui/field.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
-import { WebhookNotice } from './webhook-notice.tsx'
+import { WebhookNotice } from './repository-notices.tsx'
 import { isLocalFolder } from './webhook-reach.ts'
 
 interface Props {
@@ -39,10 +40,9 @@ export function RotateWebhookSecret({ repository, onClose }: Props) {
           Creates a new secret and shows it once. The old one stays valid for 24 hours, so that you have time to update
           the webhook on the forge.
         </p>
-        <label className="checkbox-line">
-          <input type="checkbox" checked={hasLeaked} onChange={({ target }) => setHasLeaked(target.checked)} />
+        <Checkbox checked={hasLeaked} onChange={setHasLeaked}>
           The old secret has leaked: reject it from now on
-        </label>
+        </Checkbox>
       </ConfirmDialog>
     )
   }

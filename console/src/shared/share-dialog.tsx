@@ -1,15 +1,14 @@
 import type { NewShare, Prompt, Share } from '@promptledger/client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { ledger } from '../ledger.ts'
 import { regressionIdIn } from '../prompt/prompt-path.ts'
 import { Button } from '../ui/button.tsx'
-import { Dialog } from '../ui/dialog.tsx'
-import { Field } from '../ui/field.tsx'
+import { Checkbox, Field } from '../ui/field.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { FormError } from '../ui/form-error.tsx'
-import { FormFooter } from '../ui/form-footer.tsx'
-import { LoadError } from '../ui/load-error.tsx'
+import { LoadError } from '../ui/load-state.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
@@ -30,8 +29,7 @@ export function SharePrompt({ prompt, onClose }: { prompt: Prompt; onClose: () =
     // Drop the link from the cache as soon as the dialog closes.
     gcTime: 0,
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     const expires_at = new Date(Date.now() + days * dayMs).toISOString()
     creation.mutate({ expires_at, includes_signals: includesSignals, regression_id: regressionId })
   }
@@ -52,35 +50,34 @@ export function SharePrompt({ prompt, onClose }: { prompt: Prompt; onClose: () =
     )
   }
   return (
-    <Dialog title={regressionId === null ? 'Share this prompt' : 'Share this regression'} onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <p>
-          A link for people without a key. It shows the chart, the changes with their text and their verdicts, and
-          nothing else.
-        </p>
-        <Field label={labels.expires_at}>
-          {(control) => (
-            <select {...control} value={days} onChange={({ target }) => setDays(Number(target.value))}>
-              {lifetimes.map((each) => (
-                <option key={each} value={each}>
-                  {each === 1 ? '1 day' : `${each} days`}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <label className="checkbox-line">
-          <input
-            type="checkbox"
-            checked={includesSignals}
-            onChange={({ target }) => setIncludesSignals(target.checked)}
-          />
-          Include signals, with their comments and metadata
-        </label>
-        <FormFooter mutation={creation} labels={labels} submitLabel="Create link" onCancel={onClose} />
-      </form>
-      <ActiveLinks promptId={prompt.id} />
-    </Dialog>
+    <FormDialog
+      title={regressionId === null ? 'Share this prompt' : 'Share this regression'}
+      mutation={creation}
+      labels={labels}
+      submitLabel="Create link"
+      onSubmit={submit}
+      onClose={onClose}
+      footer={<ActiveLinks promptId={prompt.id} />}
+    >
+      <p>
+        A link for people without a key. It shows the chart, the changes with their text and their verdicts, and nothing
+        else.
+      </p>
+      <Field label={labels.expires_at}>
+        {(control) => (
+          <select {...control} value={days} onChange={({ target }) => setDays(Number(target.value))}>
+            {lifetimes.map((each) => (
+              <option key={each} value={each}>
+                {each === 1 ? '1 day' : `${each} days`}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Checkbox checked={includesSignals} onChange={setIncludesSignals}>
+        Include signals, with their comments and metadata
+      </Checkbox>
+    </FormDialog>
   )
 }
 

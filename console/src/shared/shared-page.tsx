@@ -1,13 +1,11 @@
 import logo from '../logo.svg'
-import { usePageTitle } from '../page-title.ts'
+import { usePageTitle } from '../page-head.tsx'
 import { Feedback } from '../prompt/feedback.tsx'
-import { ratesOf } from '../regressions/open-regressions.tsx'
 import { ChangeAndHistory } from '../regressions/regression-page.tsx'
 import { useRegression } from '../regressions/regression-query.ts'
-import { RegressionStateBadge } from '../regressions/regression-state.tsx'
+import { RegressionStateBadge, ratesOf } from '../regressions/regression-words.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadState } from '../ui/load-state.tsx'
 import { PromptName } from '../ui/prompt-name.tsx'
 import { Time } from '../ui/time.tsx'
 import { useShared } from './shared-query.ts'
@@ -16,8 +14,7 @@ import { useShared } from './shared-query.ts'
 export function SharedPage() {
   const shared = useShared()
   usePageTitle(shared.data !== undefined && 'prompt' in shared.data ? shared.data.prompt.name : 'Shared prompt')
-  if (shared.isPending) return <Loading what="the prompt" />
-  if (shared.isLoadingError) return <LoadError error={shared.error} retry={shared.refetch} />
+  if (shared.data === undefined) return <LoadState query={shared} what="the prompt" />
   if ('ended' in shared.data) {
     return (
       <main id="main">
@@ -61,8 +58,7 @@ export function SharedPage() {
 
 function SharedRegression({ promptId, id }: { promptId: string; id: number }) {
   const regression = useRegression(promptId, id)
-  if (regression.isPending) return <Loading what="the regression" />
-  if (regression.isLoadingError) return <LoadError error={regression.error} retry={regression.refetch} />
+  if (regression.data === undefined) return <LoadState query={regression} what="the regression" />
   const { data } = regression
   return (
     <>

@@ -1,19 +1,15 @@
-import { NotFoundError, type ShiftDetails } from '@promptledger/client'
-import { useState } from 'react'
-import { Link, useLocation } from 'wouter'
+import type { ShiftDetails } from '@promptledger/client'
+import { useLocation } from 'wouter'
 import { ledger } from '../ledger.ts'
-import { NotFoundPage } from '../not-found-page.tsx'
-import { usePageTitle } from '../page-title.ts'
+import { SubjectHead, usePageTitle } from '../page-head.tsx'
 import { LoadedChart, useChart } from '../prompt/loaded-chart.tsx'
-import { changePath, promptPath } from '../prompt/prompt-path.ts'
-import { DismissDialog } from '../regressions/dismiss-dialog.tsx'
-import { RegressionStateBadge } from '../regressions/regression-state.tsx'
+import { changePath } from '../prompt/prompt-path.ts'
+import { Dismiss } from '../regressions/dismiss-dialog.tsx'
+import { PromptBreadcrumbs, RegressionStateBadge } from '../regressions/regression-words.tsx'
 import { TriageSection } from '../regressions/triage.tsx'
 import { CopyableId } from '../ui/copy-button.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { existing, PageState } from '../ui/load-state.tsx'
 import { formatShares } from '../ui/percent.ts'
-import { PromptName } from '../ui/prompt-name.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { useShift } from './shift-query.ts'
 import { PossibleCause } from './unexplained-shifts.tsx'
@@ -28,10 +24,8 @@ interface Props {
 export function ShiftPage({ promptId, id, canEdit }: Props) {
   const shift = useShift(promptId, id)
   usePageTitle(shift.data === undefined ? 'Shift' : `Shift of ${shift.data.prompt.name}`)
-  if (shift.error instanceof NotFoundError) return <NotFoundPage />
-  if (shift.isLoadingError) return <LoadError error={shift.error} retry={shift.refetch} />
-  if (shift.isPending) return <Loading what="the shift" />
-  const { data } = shift
+  const data = existing(shift)
+  if (data === undefined) return <PageState query={shift} what="the shift" />
   return (
     <>
       <Head shift={data} canEdit={canEdit} />
@@ -56,43 +50,27 @@ export function ShiftPage({ promptId, id, canEdit }: Props) {
 }
 
 function Head({ shift, canEdit }: { shift: ShiftDetails; canEdit: boolean }) {
-  const [isDismissing, setIsDismissing] = useState(false)
   const { id, prompt, state } = shift
   return (
-    <div className="page-head">
-      <div>
-        <nav className="breadcrumbs" aria-label="Breadcrumbs">
-          <Link href="/regressions">Regressions</Link>
-          <Link href={promptPath(prompt.id)}>
-            <PromptName name={prompt.name} />
-          </Link>
-        </nav>
-        <div className="title-with-badge">
-          <h1>Shift: {formatShares(shift.rate_before, shift.rate_after)} positive</h1>
-          {state !== null && <RegressionStateBadge state={state} />}
-        </div>
-        <div className="prompt-head-ids muted">
+    <SubjectHead
+      breadcrumbs={<PromptBreadcrumbs prompt={prompt} />}
+      title={`Shift: ${formatShares(shift.rate_before, shift.rate_after)} positive`}
+      badge={state !== null && <RegressionStateBadge state={state} />}
+      ids={
+        <>
           <CopyableId id={prompt.id} what="prompt ID" />
           <CopyableId id={id} what="shift ID" />
-        </div>
-      </div>
+        </>
+      }
+    >
       {state === 'open' && canEdit && (
         <div className="page-actions">
-          <button type="button" className="text-button" onClick={() => setIsDismissing(true)}>
-            Dismiss
-          </button>
+          <Dismiss what="shift" dismiss={(body) => ledger.shifts.dismiss(prompt.id, id, body)}>
+            For a shift that you expected, such as new users or another model.
+          </Dismiss>
         </div>
       )}
-      {isDismissing && (
-        <DismissDialog
-          what="shift"
-          dismiss={(body) => ledger.shifts.dismiss(prompt.id, id, body)}
-          onClose={() => setIsDismissing(false)}
-        >
-          For a shift that you expected, such as new users or another model.
-        </DismissDialog>
-      )}
-    </div>
+    </SubjectHead>
   )
 }
 

@@ -1,15 +1,14 @@
 import type { Shift } from '@promptledger/client'
 import { Link } from 'wouter'
-import { changePath } from '../prompt/prompt-path.ts'
-import { RegressionStateBadge } from '../regressions/regression-state.tsx'
-import { LoadError } from '../ui/load-error.tsx'
+import { changePath, shiftPath } from '../prompt/prompt-path.ts'
+import { RegressionStateBadge } from '../regressions/regression-words.tsx'
+import { LoadError } from '../ui/load-state.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { formatPercent, formatShares } from '../ui/percent.ts'
 import { PromptName } from '../ui/prompt-name.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { useUrlParams } from '../url-params.ts'
-import { shiftPath } from './shift-path.ts'
 import { useUnexplainedShifts } from './shift-query.ts'
 
 const columns: Column<Shift>[] = [

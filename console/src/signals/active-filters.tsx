@@ -3,13 +3,12 @@ import { X } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { useTimelineEntry } from '../prompt/entry-queries.ts'
+import { changeLabel } from '../prompt/entry-title.ts'
 import { changePath } from '../prompt/prompt-path.ts'
-import { formatDate } from '../ui/time.tsx'
+import { mediumDate } from '../ui/locale.ts'
 import { UntrustedText, visibleText } from '../ui/untrusted-text.tsx'
 import type { SetParams } from '../url-params.ts'
-import { changeLabel } from './change-label.ts'
-import { isFiltered, memberParameter, withoutFilters } from './signal-filter.ts'
-import type { ChangeSide } from './signals-path.ts'
+import { type ChangeSide, isFiltered, memberParameter, withoutFilters } from './signal-filter.ts'
 
 interface Props {
   promptId: string
@@ -75,7 +74,7 @@ function ChangeFilter({ promptId, change, side, onChange }: ChangeFilterProps) {
           `change ${change}`
         ) : (
           <Link href={changePath(promptId, id)}>
-            <UntrustedText text={changeLabel(data.entry)} />, {formatDate(new Date(at))}
+            <UntrustedText text={changeLabel(data.entry)} />, {mediumDate(new Date(at))}
           </Link>
         )}
       </FilterChip>

@@ -1,15 +1,22 @@
-import type { SegmentImpact, Segments } from '@promptledger/client'
+import type { RatedTally, SegmentImpact, Segments } from '@promptledger/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { ledger } from '../ledger.ts'
 import { timelineEntryKey } from '../prompt/entry-queries.ts'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
-import { formatPoints } from '../ui/percent.ts'
-import { ToggleGroup } from '../ui/toggle-group.tsx'
-import { useUrlParams } from '../url-params.ts'
-import { usePromptSegments } from './segment-query.ts'
-import { SegmentTable } from './segment-table.tsx'
+import { LoadError, LoadState } from '../ui/load-state.tsx'
+import { formatNumber } from '../ui/number.ts'
+import { formatPoints, formatTally } from '../ui/percent.ts'
+import { type Column, Table } from '../ui/table.tsx'
+import { PlainVerdict } from '../ui/verdict.tsx'
+import {
+  pointsColumn,
+  SegmentKeys,
+  SegmentValue,
+  segmentRowKey,
+  usePromptSegments,
+  useSegmentKey,
+} from './segments.tsx'
+import { type ChangeSide, signalsPath } from './signal-filter.ts'
 
 interface Props {
   promptId: string
@@ -19,10 +26,9 @@ interface Props {
 
 /** The effect of a change for each value of a declared key of the metadata. The key is `by` in the URL. */
 export function ChangeSegments({ promptId, entryId }: Props) {
-  const [params, setParams] = useUrlParams()
   const declared = usePromptSegments(promptId)
   const keys = declared.data?.keys ?? []
-  const key = keys.find((name) => name === params.get('by')) ?? null
+  const key = useSegmentKey(keys)
   return (
     <section className="change-segments" aria-label="Effect by segment">
       <h3>By segment</h3>
@@ -33,14 +39,7 @@ export function ChangeSegments({ promptId, entryId }: Props) {
           <Link href="/settings">Settings</Link>.
         </p>
       )}
-      {keys.length > 0 && (
-        <ToggleGroup
-          label="Break down by"
-          options={keys.map((name) => ({ value: name, label: name }))}
-          isSelected={(name) => name === key}
-          onSelect={(name) => setParams({ by: name === key ? null : name })}
-        />
-      )}
+      {keys.length > 0 && <SegmentKeys keys={keys} />}
       {key !== null && <Breakdown promptId={promptId} entryId={entryId} name={key} />}
     </section>
   )
@@ -52,8 +51,7 @@ function Breakdown({ promptId, entryId, name }: Props & { name: string }) {
     queryFn: ({ signal }) => ledger.timeline.get(promptId, entryId, { by: `metadata.${name}` }, { signal }),
     placeholderData: keepPreviousData,
   })
-  if (change.isPending) return <Loading what="segments" />
-  if (change.isLoadingError) return <LoadError error={change.error} retry={change.refetch} />
+  if (change.data === undefined) return <LoadState query={change} what="segments" />
   const { segments = null } = change.data
   if (segments === null) {
     return <p className="muted">There is no earlier change to compare with, so segments have no effect to show.</p>
@@ -91,4 +89,61 @@ function notesOn({ key, complete, mix, values }: Segments): string[] {
   if (values.some(({ other }) => other))
     notes.push(`Values of ${key} beyond the first 20 are pooled as “Other values”.`)
   return notes
+}
+
+/** Each segment with its share of positive signals before and after the change. The numbers lead to the signals. */
+function SegmentTable({ promptId, entryId, segments: { key, values } }: Props & { segments: Segments }) {
+  const side = (name: ChangeSide): Column<SegmentImpact> => ({
+    header: name === 'before' ? 'Before' : 'After',
+    align: 'right',
+    className: 'nowrap',
+    cell: ({ value, [name]: tally }) => (
+      <Side
+        tally={tally}
+        href={
+          value === null ? null : signalsPath(promptId, { change: entryId, side: name, metadata: { [key]: value } })
+        }
+      />
+    ),
+  })
+  const columns: Column<SegmentImpact>[] = [
+    { header: key, cell: SegmentValue },
+    side('before'),
+    side('after'),
+    pointsColumn,
+    {
+      header: 'Effect',
+      cell: ({ verdict, explanation }) => (
+        <details>
+          <summary>
+            <PlainVerdict verdict={verdict} />
+          </summary>
+          <p>{explanation}</p>
+        </details>
+      ),
+    },
+  ]
+  return (
+    <Table
+      variant="compact"
+      caption={`The effect of the change by ${key}`}
+      className="segment-table"
+      columns={columns}
+      rows={values}
+      rowKey={segmentRowKey}
+    />
+  )
+}
+
+function Side({ tally, href }: { tally: RatedTally; href: string | null }) {
+  const { positive, negative, rate } = tally
+  const signals = formatNumber(positive + negative)
+  return (
+    <>
+      {formatTally(tally)}{' '}
+      <span className="muted small">
+        of {href === null || rate === null ? signals : <Link href={href}>{signals}</Link>}
+      </span>
+    </>
+  )
 }

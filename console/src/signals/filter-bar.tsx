@@ -3,13 +3,13 @@ import { MessageSquare, Plus } from 'lucide-react'
 import { type FormEvent, useCallback, useEffect, useId, useRef, useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { useDraft } from '../ui/draft.ts'
+import { TimeField } from '../ui/iso-input.tsx'
 import { useIsPhone } from '../ui/media-query.ts'
 import { ToggleGroup } from '../ui/toggle-group.tsx'
 import type { SetParams } from '../url-params.ts'
-import { usePromptSegments } from './segment-query.ts'
+import { usePromptSegments } from './segments.tsx'
 import { memberParameter } from './signal-filter.ts'
 import { valueLabels } from './signal-value.tsx'
-import { TimeField } from './time-field.tsx'
 
 interface Props {
   promptId: string

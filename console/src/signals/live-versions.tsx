@@ -4,15 +4,14 @@ import { Link } from 'wouter'
 import { ledger } from '../ledger.ts'
 import { confidenceRange } from '../prompt/confidence.ts'
 import { timelineEntryKey } from '../prompt/entry-queries.ts'
-import { titleOf } from '../prompt/entry-title.ts'
+import { changeLabel, titleOf } from '../prompt/entry-title.ts'
 import { changePath, promptPath } from '../prompt/prompt-path.ts'
 import { formatNumber } from '../ui/number.ts'
 import { formatPercent, formatTally } from '../ui/percent.ts'
 import { type Column, Table } from '../ui/table.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { useLive } from '../versions/version-queries.ts'
-import { changeLabel } from './change-label.ts'
-import { signalsPath } from './signals-path.ts'
+import { signalsPath } from './signal-filter.ts'
 
 interface LiveVersion {
   entry: HistoryEntry

@@ -2,13 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { ledger } from '../ledger.ts'
 import { isShared } from '../shared/token.ts'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadState } from '../ui/load-state.tsx'
 import { formatNumber } from '../ui/number.ts'
 import { PageLink } from '../ui/page-link.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
-import { signalsPath } from './signals-path.ts'
+import { signalsPath } from './signal-filter.ts'
 
 interface Props {
   promptId: string
@@ -33,8 +32,7 @@ export function NegativeComments({ promptId, entryId, limit = 5 }: Props) {
         <h3>Newest negative comments</h3>
         {signals !== undefined && signals.length > 0 && !isShared && <Link href={href}>All negative comments</Link>}
       </div>
-      {comments.isPending && <Loading what="comments" />}
-      {comments.isError && <LoadError error={comments.error} retry={comments.refetch} />}
+      <LoadState query={comments} what="comments" />
       {signals?.length === 0 && search?.complete && <p className="muted">No negative comments after this change.</p>}
       {signals?.length === 0 && search?.complete === false && (
         <p className="muted">

@@ -1,4 +1,5 @@
-import type { ExportFormat, SignalFilter } from '@promptledger/client'
+import type { ExportFormat, SignalFilter, SignalsOfChange, SignalValue } from '@promptledger/client'
+import { promptPath } from '../prompt/prompt-path.ts'
 
 const plainNames = ['value', 'since', 'until', 'version', 'comment', 'q', 'change', 'side'] as const
 const memberPrefix = 'metadata.'
@@ -51,4 +52,24 @@ export function exportUrl(promptId: string, filter: SignalFilter, format: Export
   for (const name of plainNames) if (filter[name] !== undefined) query.set(name, String(filter[name]))
   for (const [name, value] of Object.entries(filter.metadata ?? {})) query.set(memberParameter(name), value)
   return `/api/v1/prompts/${encodeURIComponent(promptId)}/signals/export?${query}`
+}
+
+/** Before or after a change. */
+export type ChangeSide = SignalsOfChange['side']
+
+interface LinkedSignals {
+  /** The ID of a history entry: only signals that its impact counts, on this side. */
+  change?: number
+  side?: ChangeSide
+  value?: SignalValue
+  comment?: 'any'
+  metadata?: Record<string, string>
+}
+
+/** The signals page of a prompt with these filters. */
+export function signalsPath(promptId: string, { metadata = {}, ...filter }: LinkedSignals = {}): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(filter)) if (value !== undefined) query.set(name, String(value))
+  for (const [name, value] of Object.entries(metadata)) query.set(memberParameter(name), value)
+  return `${promptPath(promptId)}/signals${query.size === 0 ? '' : `?${query}`}`
 }

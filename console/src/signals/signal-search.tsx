@@ -3,8 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ledger } from '../ledger.ts'
 import { Button } from '../ui/button.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadState } from '../ui/load-state.tsx'
 import { formatNumber } from '../ui/number.ts'
 import { Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
@@ -33,8 +32,7 @@ export function SignalSearch({ promptId, filter, empty, ...actions }: Props) {
   const searchedTo = pages.at(-1)?.search?.searched_back_to ?? null
   return (
     <>
-      {query.isPending && <Loading what="signals" />}
-      {query.isError && <LoadError error={query.error} retry={query.refetch} />}
+      <LoadState query={query} what="signals" />
       <RemovedNote change={pages[0]?.change} />
       {query.data !== undefined && (signals.length > 0 || searchedTo === null) && (
         <Table

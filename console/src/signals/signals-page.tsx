@@ -1,9 +1,9 @@
 import { NotFoundError, type Page, type Signal, type SignalFilter, type SignalPage } from '@promptledger/client'
-import { keepPreviousData, type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { ledger } from '../ledger.ts'
 import { NotFoundPage } from '../not-found-page.tsx'
-import { usePageTitle } from '../page-title.ts'
+import { usePageTitle } from '../page-head.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ExportLinks } from '../ui/export-links.tsx'
@@ -11,11 +11,11 @@ import { PagedTable } from '../ui/paged-table.tsx'
 import { Time } from '../ui/time.tsx'
 import { pageFrom, type SetParams, useUrlParams } from '../url-params.ts'
 import { PromptHead } from '../versions/prompt-head.tsx'
-import { usePrompt } from '../versions/prompt-query.ts'
+import { usePrompt } from '../versions/version-queries.ts'
 import { ActiveFilters } from './active-filters.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { RemovedNote } from './removed-note.tsx'
-import { type SignalActions, signalColumns } from './signal-columns.tsx'
+import { signalColumns } from './signal-columns.tsx'
 import { exportUrl, filterFrom, isFiltered, isSearch, memberParameter } from './signal-filter.ts'
 import { SignalSearch } from './signal-search.tsx'
 import { SignalValue } from './signal-value.tsx'
@@ -66,7 +66,14 @@ export function SignalsPage({ promptId, canDelete }: { promptId: string; canDele
       ) : (
         <>
           <RemovedNote change={signals.data?.change} />
-          <SignalTable query={signals} empty={empty} {...actions} />
+          <PagedTable
+            query={signals}
+            noun="signals"
+            caption="Signals, newest first"
+            columns={signalColumns(signals.data?.data ?? [], actions)}
+            rowKey={({ id }) => id}
+            empty={empty}
+          />
         </>
       )}
       {toDelete !== null && (
@@ -91,24 +98,6 @@ function useFocusOnChange(status: string) {
     if (status !== '') line.current?.focus()
   }, [status])
   return line
-}
-
-interface Props extends SignalActions {
-  query: UseQueryResult<Page<Signal>>
-  empty: ReactNode
-}
-
-function SignalTable({ query, empty, ...actions }: Props) {
-  return (
-    <PagedTable
-      query={query}
-      noun="signals"
-      caption="Signals, newest first"
-      columns={signalColumns(query.data?.data ?? [], actions)}
-      rowKey={({ id }) => id}
-      empty={empty}
-    />
-  )
 }
 
 /** Why the list is empty, and what to do about it. */

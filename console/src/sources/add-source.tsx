@@ -1,17 +1,15 @@
 import type { AddedSource, NewSource } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { ledger } from '../ledger.ts'
 import { CopyField } from '../ui/copy-field.tsx'
-import { Dialog } from '../ui/dialog.tsx'
 import { Field } from '../ui/field.tsx'
-import { FormFooter } from '../ui/form-footer.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { SecretDialog } from '../ui/secret-dialog.tsx'
 import { type AdapterName, adapterNames, adapters } from './adapters.ts'
-import { SetUpSteps } from './set-up-steps.tsx'
-import { SourceFields } from './source-fields.tsx'
-import { labels, newForm, newSourceOf } from './source-form.ts'
+import { SetUpSteps, SourceFields } from './source-fields.tsx'
+import { labels, newForm, settingsOf } from './source-form.ts'
 import { refreshSources } from './source-query.ts'
 
 /** Adds a source, and opens its page, which says what to do with its URL. */
@@ -31,10 +29,6 @@ export function AddSource({ onClose }: { onClose: () => void }) {
     // Drop the secret from the cache as soon as the dialog closes.
     gcTime: 0,
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    addition.mutate(newSourceOf(adapter, form))
-  }
   const added = addition.data
   if (added?.secret != null) {
     return (
@@ -51,28 +45,32 @@ export function AddSource({ onClose }: { onClose: () => void }) {
     )
   }
   return (
-    <Dialog title="New source" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <SourceFields
-          adapter={adapter}
-          form={form}
-          onChange={(changes) => setForm((current) => ({ ...current, ...changes }))}
-          isEdit={false}
-        >
-          <Field label={labels.adapter} hint={adapters[adapter].what}>
-            {(control) => (
-              <select {...control} value={adapter} onChange={({ target }) => setAdapter(target.value as AdapterName)}>
-                {adapterNames.map((name) => (
-                  <option key={name} value={name}>
-                    {adapters[name].label}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-        </SourceFields>
-        <FormFooter mutation={addition} labels={labels} submitLabel="Add source" onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title="New source"
+      mutation={addition}
+      labels={labels}
+      submitLabel="Add source"
+      onSubmit={() => addition.mutate({ adapter, ...settingsOf(form) })}
+      onClose={onClose}
+    >
+      <SourceFields
+        adapter={adapter}
+        form={form}
+        onChange={(changes) => setForm((current) => ({ ...current, ...changes }))}
+        isEdit={false}
+      >
+        <Field label={labels.adapter} hint={adapters[adapter].what}>
+          {(control) => (
+            <select {...control} value={adapter} onChange={({ target }) => setAdapter(target.value as AdapterName)}>
+              {adapterNames.map((name) => (
+                <option key={name} value={name}>
+                  {adapters[name].label}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </SourceFields>
+    </FormDialog>
   )
 }

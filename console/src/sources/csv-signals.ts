@@ -2,7 +2,7 @@ import type { BatchSignal } from '@promptledger/client'
 
 export const csvFields = ['value', 'prompt', 'subject', 'voter', 'version', 'comment', 'time'] as const
 
-export type CsvField = (typeof csvFields)[number]
+type CsvField = (typeof csvFields)[number]
 
 /** The column of each field. Undefined if the file does not have it. */
 export type Columns = Partial<Record<CsvField, number>>

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
-import { Field } from '../ui/field.tsx'
-import { NameField } from '../ui/name-field.tsx'
+import { LineField, NameField, ScoreField } from '../ui/field.tsx'
 import { type AdapterName, adapters } from './adapters.ts'
 import { fieldLabels, fieldNames, labels, type SourceForm } from './source-form.ts'
 
@@ -22,12 +21,12 @@ export function SourceFields({ adapter, form, onChange, isEdit, children }: Prop
   const { secretHint } = adapters[adapter]
   const isWebhook = adapter === 'webhook'
   const pathField = (name: (typeof fieldNames)[number], isRequired: boolean) => (
-    <TextField
+    <LineField
       key={name}
       label={fieldLabels[name].label}
       hint={fieldLabels[name].hint}
       placeholder={name === 'value' ? '$.rating' : ''}
-      isRequired={isRequired}
+      required={isRequired}
       value={form.fields[name]}
       onChange={(path) => onChange({ fields: { ...form.fields, [name]: path } })}
     />
@@ -41,24 +40,24 @@ export function SourceFields({ adapter, form, onChange, isEdit, children }: Prop
         onChange={(name) => onChange({ name })}
       />
       {children}
-      <TextField
+      <LineField
         label={labels.prompt}
         hint="The ID, name or path of the prompt of events that name none."
-        isRequired={isWebhook && form.fields.prompt.trim() === ''}
+        required={isWebhook && form.fields.prompt.trim() === ''}
         value={form.prompt}
         onChange={(prompt) => onChange({ prompt })}
       />
       {adapter === 'langfuse' && (
         <>
-          <TextField
+          <LineField
             label={labels.base_url}
             hint="Of the cloud, or of your own instance."
             placeholder="https://cloud.langfuse.com"
-            isRequired
+            required
             value={form.baseUrl}
             onChange={(baseUrl) => onChange({ baseUrl })}
           />
-          <TextField
+          <LineField
             label={labels.score}
             hint="The name of the score that is feedback of users. Empty for all that no judge gave."
             value={form.score}
@@ -67,20 +66,13 @@ export function SourceFields({ adapter, form, onChange, isEdit, children }: Prop
         </>
       )}
       {secretHint !== null && (
-        <Field
+        <LineField
           label={labels.secret}
           hint={isEdit ? `${secretHint} Leave it empty to keep the current one.` : secretHint}
-        >
-          {(control) => (
-            <input
-              {...control}
-              type="password"
-              autoComplete="off"
-              value={form.secret}
-              onChange={({ target }) => onChange({ secret: target.value })}
-            />
-          )}
-        </Field>
+          type="password"
+          value={form.secret}
+          onChange={(secret) => onChange({ secret })}
+        />
       )}
       {isWebhook && fieldNames.filter((name) => neededByWebhook.includes(name)).map((name) => pathField(name, true))}
       <details className="form-advanced">
@@ -89,58 +81,37 @@ export function SourceFields({ adapter, form, onChange, isEdit, children }: Prop
           {fieldNames
             .filter((name) => !isWebhook || !neededByWebhook.includes(name))
             .map((name) => pathField(name, false))}
-          <TextField
+          <LineField
             label={labels.positive_values}
             hint="Separated by commas, beside common words such as up, good, yes, true and 1."
             value={form.positive}
             onChange={(positive) => onChange({ positive })}
           />
-          <TextField
+          <LineField
             label={labels.negative_values}
             hint="Separated by commas, beside down, bad, no, false, 0 and -1."
             value={form.negative}
             onChange={(negative) => onChange({ negative })}
           />
-          <Field label={labels.midpoint} hint="Numbers above count as positive, those below as negative.">
-            {(control) => (
-              <input
-                {...control}
-                type="number"
-                step="any"
-                value={form.midpoint}
-                onChange={({ target }) => onChange({ midpoint: target.value })}
-              />
-            )}
-          </Field>
+          <ScoreField
+            label={labels.midpoint}
+            hint="Numbers above count as positive, those below as negative."
+            value={form.midpoint}
+            onChange={(midpoint) => onChange({ midpoint })}
+          />
         </div>
       </details>
     </>
   )
 }
 
-interface TextProps {
-  label: string
-  hint: string
-  placeholder?: string
-  isRequired?: boolean
-  value: string
-  onChange: (value: string) => void
-}
-
-function TextField({ label, hint, placeholder = '', isRequired = false, value, onChange }: TextProps) {
+/** What to do on the side of the product. */
+export function SetUpSteps({ adapter }: { adapter: AdapterName }) {
   return (
-    <Field label={label} hint={hint}>
-      {(control) => (
-        <input
-          {...control}
-          required={isRequired}
-          autoComplete="off"
-          spellCheck={false}
-          placeholder={placeholder}
-          value={value}
-          onChange={({ target }) => onChange(target.value)}
-        />
-      )}
-    </Field>
+    <ol className="set-up-source" aria-label={`Set up ${adapters[adapter].label}`}>
+      {adapters[adapter].steps.map((step) => (
+        <li key={step}>{step}</li>
+      ))}
+    </ol>
   )
 }

@@ -1,9 +1,8 @@
-import type { NewSource, Source, SourceUpdate } from '@promptledger/client'
-import type { AdapterName } from './adapters.ts'
+import type { Source, SourceUpdate } from '@promptledger/client'
 
 export const fieldNames = ['value', 'id', 'subject', 'prompt', 'version', 'comment', 'time', 'voter', 'events'] as const
 
-export type FieldName = (typeof fieldNames)[number]
+type FieldName = (typeof fieldNames)[number]
 
 /** What the form edits. Lists and numbers are text while they are typed. */
 export interface SourceForm {
@@ -61,10 +60,6 @@ export function settingsOf(form: SourceForm): SourceUpdate & { name: string } {
     score: form.score.trim() || null,
     ...(secret !== '' && { secret }),
   }
-}
-
-export function newSourceOf(adapter: AdapterName, form: SourceForm): NewSource {
-  return { adapter, ...settingsOf(form) }
 }
 
 function listOf(text: string): string[] {

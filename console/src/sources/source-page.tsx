@@ -1,26 +1,22 @@
-import { NotFoundError, type Source, type SourceUpdate } from '@promptledger/client'
+import type { Source, SourceUpdate } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Pencil, Trash2 } from 'lucide-react'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { ledger } from '../ledger.ts'
-import { NotFoundPage } from '../not-found-page.tsx'
-import { usePageTitle } from '../page-title.ts'
+import { usePageTitle } from '../page-head.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { CopyField } from '../ui/copy-field.tsx'
 import { Detail } from '../ui/detail.tsx'
-import { Dialog } from '../ui/dialog.tsx'
-import { FormFooter } from '../ui/form-footer.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { existing, PageState } from '../ui/load-state.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { formatNumber } from '../ui/number.ts'
-import { Time } from '../ui/time.tsx'
+import { Time, TimeOr } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { adapters } from './adapters.ts'
-import { SetUpSteps } from './set-up-steps.tsx'
-import { SourceFields } from './source-fields.tsx'
+import { SetUpSteps, SourceFields } from './source-fields.tsx'
 import { formOf, labels, settingsOf } from './source-form.ts'
 import { refreshSources, useSource } from './source-query.ts'
 
@@ -28,10 +24,8 @@ export function SourcePage({ id }: { id: string }) {
   const source = useSource(id)
   const [dialog, setDialog] = useState<'edit' | 'remove' | null>(null)
   usePageTitle(source.data?.name ?? 'Source')
-  if (source.error instanceof NotFoundError) return <NotFoundPage />
-  if (source.isLoadingError) return <LoadError error={source.error} retry={source.refetch} />
-  if (source.isPending) return <Loading what="the source" />
-  const { data } = source
+  const data = existing(source)
+  if (data === undefined) return <PageState query={source} what="the source" />
   const close = () => setDialog(null)
   return (
     <>
@@ -97,11 +91,7 @@ function Arrived({ source }: { source: Source }) {
         <Detail name="Signals recorded">{formatNumber(source.recorded)}</Detail>
         <Detail name="Rejected">{formatNumber(source.rejected)}</Detail>
         <Detail name="Last event">
-          {source.last_received_at === null ? (
-            <span className="muted">None yet</span>
-          ) : (
-            <Time at={source.last_received_at} as="relative" />
-          )}
+          <TimeOr at={source.last_received_at} as="relative" none="None yet" />
         </Detail>
       </dl>
     </section>
@@ -122,22 +112,22 @@ function EditSource({ source, onClose }: Props) {
     // Drop the secret from the cache as soon as the dialog closes.
     gcTime: 0,
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    change.mutate(settingsOf(form), { onSuccess: onClose })
-  }
   return (
-    <Dialog title="Edit source" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <SourceFields
-          adapter={source.adapter}
-          form={form}
-          onChange={(changes) => setForm((current) => ({ ...current, ...changes }))}
-          isEdit
-        />
-        <FormFooter mutation={change} labels={labels} submitLabel="Save" onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Edit source"
+      mutation={change}
+      labels={labels}
+      submitLabel="Save"
+      onSubmit={() => change.mutate(settingsOf(form), { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      <SourceFields
+        adapter={source.adapter}
+        form={form}
+        onChange={(changes) => setForm((current) => ({ ...current, ...changes }))}
+        isEdit
+      />
+    </FormDialog>
   )
 }
 

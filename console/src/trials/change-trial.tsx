@@ -1,13 +1,12 @@
 import type { Trial, TrialUpdate } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { ledger } from '../ledger.ts'
-import { LineField } from '../repositories/access-fields.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { Dialog } from '../ui/dialog.tsx'
+import { focusOnOpen } from '../ui/dialog.tsx'
+import { LineField } from '../ui/field.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { errorAt } from '../ui/form-error.tsx'
-import { FormFooter } from '../ui/form-footer.tsx'
-import { focusOnOpen } from '../ui/initial-focus.ts'
 import { sharesFrom } from './share-text.ts'
 import { refreshTrials } from './trial-query.ts'
 import { formatShare } from './trial-words.tsx'
@@ -34,36 +33,31 @@ function useChange({ trial, onClose }: Props) {
 export function ChangeShare({ trial, onClose }: Props) {
   const [text, setText] = useState(formatShare(trial.share))
   const change = useChange({ trial, onClose })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    change.mutate(() => ({ share: sharesFrom(text)[0] ?? 0 }))
-  }
   const problem = errorAt(change.error, ['share'], labels)
   return (
-    <Dialog title="Change the share" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <p>
-          A higher share moves users from the live version to the candidate, and none back. Applications follow within
-          15 seconds.
-          {trial.ramp !== null && ' It ends the ramp.'}
-        </p>
-        <LineField
-          label={labels.share}
-          hint="How many users get the candidate, such as 20%."
-          error={problem}
-          ref={focusOnOpen}
-          required
-          value={text}
-          onChange={setText}
-        />
-        <FormFooter
-          mutation={{ isPending: change.isPending, error: problem === undefined ? change.error : null }}
-          labels={labels}
-          submitLabel="Change"
-          onCancel={onClose}
-        />
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Change the share"
+      mutation={{ isPending: change.isPending, error: problem === undefined ? change.error : null }}
+      labels={labels}
+      submitLabel="Change"
+      onSubmit={() => change.mutate(() => ({ share: sharesFrom(text)[0] ?? 0 }))}
+      onClose={onClose}
+    >
+      <p>
+        A higher share moves users from the live version to the candidate, and none back. Applications follow within 15
+        seconds.
+        {trial.ramp !== null && ' It ends the ramp.'}
+      </p>
+      <LineField
+        label={labels.share}
+        hint="How many users get the candidate, such as 20%."
+        error={problem}
+        ref={focusOnOpen}
+        required
+        value={text}
+        onChange={setText}
+      />
+    </FormDialog>
   )
 }
 

@@ -1,16 +1,14 @@
-import { NotFoundError, type SessionInfo, type Trial } from '@promptledger/client'
+import type { SessionInfo, Trial } from '@promptledger/client'
 import { Pause, Play, SlidersHorizontal, Square } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
-import { NotFoundPage } from '../not-found-page.tsx'
-import { usePageTitle } from '../page-title.ts'
+import { SubjectHead, usePageTitle } from '../page-head.tsx'
 import { promptPath } from '../prompt/prompt-path.ts'
 import { canRunTrials } from '../sessions/rights.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyableId, CopyButton } from '../ui/copy-button.tsx'
 import { Detail } from '../ui/detail.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { existing, PageState } from '../ui/load-state.tsx'
 import { formatNumber } from '../ui/number.ts'
 import { PromptName } from '../ui/prompt-name.tsx'
 import { Time } from '../ui/time.tsx'
@@ -27,27 +25,18 @@ export function TrialPage({ id, session }: { id: string; session: SessionInfo })
   const trial = useTrial(id)
   const title = trial.data === undefined ? 'Trial' : titleOf(trial.data)
   usePageTitle(title)
-  if (trial.error instanceof NotFoundError) return <NotFoundPage />
-  if (trial.isLoadingError) return <LoadError error={trial.error} retry={trial.refetch} />
-  if (trial.isPending) return <Loading what="the trial" />
-  const { data } = trial
+  const data = existing(trial)
+  if (data === undefined) return <PageState query={trial} what="the trial" />
   return (
     <>
-      <div className="page-head">
-        <div>
-          <nav className="breadcrumbs" aria-label="Breadcrumbs">
-            <Link href="/trials">Trials</Link>
-          </nav>
-          <div className="title-with-badge">
-            <h1>{title}</h1>
-            <TrialStateBadge state={data.state} />
-          </div>
-          <div className="prompt-head-ids muted">
-            <CopyableId id={data.id} what="trial ID" />
-          </div>
-        </div>
+      <SubjectHead
+        breadcrumbs={<Link href="/trials">Trials</Link>}
+        title={title}
+        badge={<TrialStateBadge state={data.state} />}
+        ids={<CopyableId id={data.id} what="trial ID" />}
+      >
         {canRunTrials(session.key) && data.state !== 'ended' && <Actions trial={data} />}
-      </div>
+      </SubjectHead>
       <div role="status">
         <TrialOutcome trial={data} />
       </div>

@@ -1,33 +1,30 @@
 import type { Trial, TrialSegment, TrialSegmentArm } from '@promptledger/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
-import { usePromptSegments } from '../signals/segment-query.ts'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import {
+  pointsColumn,
+  SegmentKeys,
+  SegmentValue,
+  segmentRowKey,
+  usePromptSegments,
+  useSegmentKey,
+} from '../signals/segments.tsx'
+import { LoadState } from '../ui/load-state.tsx'
 import { formatNumber } from '../ui/number.ts'
-import { formatPoints, formatTally } from '../ui/percent.ts'
+import { formatTally } from '../ui/percent.ts'
 import { type Column, Table } from '../ui/table.tsx'
-import { ToggleGroup } from '../ui/toggle-group.tsx'
-import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { PlainVerdict } from '../ui/verdict.tsx'
-import { useUrlParams } from '../url-params.ts'
 
 /** The trial for each value of a declared key of the metadata. The key is `by` in the URL. */
 export function TrialSegments({ trial }: { trial: Trial }) {
-  const [params, setParams] = useUrlParams()
   const { data: declared } = usePromptSegments(trial.prompts[0]?.id ?? '', trial.prompts.length > 0)
   const keys = declared?.keys ?? []
-  const key = keys.find((name) => name === params.get('by')) ?? null
+  const key = useSegmentKey(keys)
   if (keys.length === 0) return null
   return (
     <section aria-labelledby="segments" className="page-section">
       <h2 id="segments">By segment</h2>
-      <ToggleGroup
-        label="Break down by"
-        options={keys.map((name) => ({ value: name, label: name }))}
-        isSelected={(name) => name === key}
-        onSelect={(name) => setParams({ by: name === key ? null : name })}
-      />
+      <SegmentKeys keys={keys} />
       {key !== null && <Breakdown id={trial.id} name={key} />}
     </section>
   )
@@ -39,20 +36,14 @@ function Breakdown({ id, name }: { id: string; name: string }) {
     queryFn: ({ signal }) => ledger.trials.get(id, { by: `metadata.${name}` }, { signal }),
     placeholderData: keepPreviousData,
   })
-  if (trial.isPending) return <Loading what="segments" />
-  if (trial.isLoadingError) return <LoadError error={trial.error} retry={trial.refetch} />
+  if (trial.data === undefined) return <LoadState query={trial} what="segments" />
   const { segments } = trial.data
   if (segments === undefined || segments.values.length === 0) return <p className="muted">No votes to break down.</p>
   const columns: Column<TrialSegment>[] = [
-    { header: segments.key, cell: ({ value, other }) => <Value value={value} isOther={other} /> },
+    { header: segments.key, cell: SegmentValue },
     { header: 'Live version', align: 'right', className: 'nowrap', cell: ({ control }) => <Arm arm={control} /> },
     { header: 'Candidate', align: 'right', className: 'nowrap', cell: ({ candidate }) => <Arm arm={candidate} /> },
-    {
-      header: 'Points',
-      align: 'right',
-      className: 'nowrap',
-      cell: ({ difference }) => (difference === null ? '–' : formatPoints(difference)),
-    },
+    pointsColumn,
     { header: 'Verdict', cell: ({ verdict }) => <PlainVerdict verdict={verdict ?? 'too_little_data'} /> },
   ]
   return (
@@ -62,22 +53,13 @@ function Breakdown({ id, name }: { id: string; name: string }) {
         caption={`The trial by ${segments.key}`}
         columns={columns}
         rows={segments.values}
-        rowKey={({ value, other }) => (value === null ? String(other) : `=${value}`)}
+        rowKey={segmentRowKey}
       />
       <p className="muted small">
         Of all segments with a verdict, at most 5% are wrong on average.
         {!segments.complete && ' Only the first 40,000 votes are included.'}
       </p>
     </>
-  )
-}
-
-function Value({ value, isOther }: { value: string | null; isOther: boolean }) {
-  if (value === null) return <span className="muted">{isOther ? 'Other values' : 'No value'}</span>
-  return (
-    <bdi>
-      <UntrustedText text={value} />
-    </bdi>
   )
 }
 

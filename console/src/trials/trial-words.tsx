@@ -5,9 +5,9 @@ import { formatPercent } from '../ui/percent.ts'
 import { PlainVerdict } from '../ui/verdict.tsx'
 
 const badges = {
-  running: { tone: 'good', icon: Play, label: 'Running' },
-  paused: { tone: 'caution', icon: Pause, label: 'Paused' },
-  ended: { tone: 'plain', icon: Square, label: 'Ended' },
+  running: { tone: 'good', icon: Play, children: 'Running' },
+  paused: { tone: 'caution', icon: Pause, children: 'Paused' },
+  ended: { tone: 'plain', icon: Square, children: 'Ended' },
 } as const
 
 export const endings: Record<TrialEnding, string> = {
@@ -19,12 +19,7 @@ export const endings: Record<TrialEnding, string> = {
 }
 
 export function TrialStateBadge({ state }: Pick<Trial, 'state'>) {
-  const { tone, icon, label } = badges[state]
-  return (
-    <Badge tone={tone} icon={icon}>
-      {label}
-    </Badge>
-  )
+  return <Badge {...badges[state]} />
 }
 
 export function TrialVerdict({ verdict, mismatch, state }: Trial) {

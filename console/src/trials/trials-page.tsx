@@ -1,13 +1,20 @@
-import type { SessionInfo, TrialState } from '@promptledger/client'
+import type { SessionInfo, Trial, TrialState } from '@promptledger/client'
 import { FlaskConical } from 'lucide-react'
 import { Link } from 'wouter'
-import { usePageTitle } from '../page-title.ts'
+import { PageHead } from '../page-head.tsx'
 import { canRunTrials } from '../sessions/rights.ts'
 import { Button } from '../ui/button.tsx'
+import { CodeBlock } from '../ui/code-block.tsx'
+import { EmptyState } from '../ui/empty-state.tsx'
+import { formatNumber } from '../ui/number.ts'
+import { PagedTable } from '../ui/paged-table.tsx'
+import { PromptName } from '../ui/prompt-name.tsx'
+import type { Column } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
 import { ToggleGroup } from '../ui/toggle-group.tsx'
 import { pageFrom, useUrlParams } from '../url-params.ts'
-import { useTrials } from './trial-query.ts'
-import { TrialTable } from './trial-table.tsx'
+import { trialPath, useTrials } from './trial-query.ts'
+import { formatShare, servedShare, TrialStateBadge, TrialVerdict } from './trial-words.tsx'
 import { TryPull } from './try-pull.tsx'
 
 type Filter = TrialState | 'all'
@@ -21,7 +28,6 @@ const filters: { value: Filter; label: string }[] = [
 
 /** The pull requests that some users get, or got, before they are merged. */
 export function TrialsPage({ session: { key } }: { session: SessionInfo }) {
-  usePageTitle('Trials')
   const [params, setParams] = useUrlParams()
   const selected = filters.find(({ value }) => value === params.get('state'))?.value ?? 'all'
   const state = selected === 'all' ? null : selected
@@ -35,8 +41,7 @@ export function TrialsPage({ session: { key } }: { session: SessionInfo }) {
   const canTry = canRunTrials(key)
   return (
     <>
-      <div className="page-head">
-        <h1>Trials</h1>
+      <PageHead title="Trials">
         <div className="page-actions">
           <ToggleGroup
             label="State"
@@ -51,16 +56,82 @@ export function TrialsPage({ session: { key } }: { session: SessionInfo }) {
             </Button>
           )}
         </div>
-      </div>
+      </PageHead>
       {prompt !== null && (
         <p className="trial-filter">
           Trials of one prompt. <Link href="/trials">Show all</Link>
         </p>
       )}
-      <TrialTable query={trials} state={state} isAdmin={isAdmin} />
+      <PagedTable
+        query={trials}
+        noun="trials"
+        caption="Trials"
+        columns={columns}
+        rowKey={({ id }) => id}
+        empty={state === null ? <NoTrials isAdmin={isAdmin} /> : <EmptyState title={`No ${state} trials`} />}
+      />
       {canTry && params.has('try') && (
         <TryPull isAdmin={isAdmin} onClose={() => setParams({ try: null }, { replace: true })} />
       )}
     </>
   )
+}
+
+/** Says what a trial is, and what it needs. */
+function NoTrials({ isAdmin }: { isAdmin: boolean }) {
+  return (
+    <EmptyState title="No trials yet">
+      <p>
+        A trial serves a pull request to a share of your users, chosen at random, before you merge it. Their votes are
+        compared with those of everyone else at the same time. A candidate that is worse is stopped within 30 seconds.
+      </p>
+      <ol className="trial-needs">
+        <li>
+          {isAdmin ? (
+            <>
+              Turn on text delivery in the <Link href="/settings">settings</Link>.
+            </>
+          ) : (
+            'An admin turns on text delivery in the settings.'
+          )}
+        </li>
+        <li>
+          Your application fetches each text with the user or conversation as <code>unit</code>, using a key with the
+          role <code>delivery</code>.
+        </li>
+        <li>
+          Its votes name the <code>version</code> that it got, and the unit as <code>voter</code>.
+        </li>
+      </ol>
+      <p>Then try a pull request here, or from the command line:</p>
+      <CodeBlock code="promptledger try 41 --share 10%" what="command" />
+    </EmptyState>
+  )
+}
+
+const columns: Column<Trial>[] = [
+  {
+    header: 'Prompt',
+    cell: (trial) => (
+      <Link className="row-link" href={trialPath(trial)}>
+        <PromptName name={trial.prompts[0]?.name ?? 'Deleted prompt'} />
+        {trial.prompts.length > 1 && ` and ${trial.prompts.length - 1} more`}
+      </Link>
+    ),
+  },
+  { header: 'Candidate', className: 'nowrap', cell: (trial) => <Candidate trial={trial} /> },
+  { header: 'Share', className: 'number', align: 'right', cell: (trial) => formatShare(servedShare(trial)) },
+  { header: 'State', cell: ({ state }) => <TrialStateBadge state={state} /> },
+  { header: 'Verdict', cell: (trial) => <TrialVerdict {...trial} /> },
+  {
+    header: 'Voters',
+    align: 'right',
+    cell: ({ control, candidate }) => formatNumber(control.voters + candidate.voters),
+  },
+  { header: 'Started', className: 'nowrap', cell: ({ started_at: at }) => <Time at={at} as="date" /> },
+]
+
+/** The pull request, or the commit. */
+function Candidate({ trial: { pr_number: pull, commit_sha: commit } }: { trial: Trial }) {
+  return pull === null ? <code>{commit.slice(0, 7)}</code> : `#${pull}`
 }

@@ -1,16 +1,14 @@
 import { ConflictError, type NewTrial, type TrialCandidate, ValidationError } from '@promptledger/client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { ledger } from '../ledger.ts'
-import { useDeliverySettings } from '../organisation/delivery-query.ts'
-import { LineField } from '../repositories/access-fields.tsx'
+import { useDeliverySettings } from '../organisation/text-delivery.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { Dialog } from '../ui/dialog.tsx'
-import { Field } from '../ui/field.tsx'
+import { focusOnOpen } from '../ui/dialog.tsx'
+import { Field, LineField, NumberField } from '../ui/field.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { errorAt } from '../ui/form-error.tsx'
-import { FormFooter } from '../ui/form-footer.tsx'
-import { focusOnOpen } from '../ui/initial-focus.ts'
 import { Notice } from '../ui/notice.tsx'
 import { visibleText } from '../ui/untrusted-text.tsx'
 import { candidateFrom, sharesFrom } from './share-text.ts'
@@ -62,8 +60,7 @@ export function TryPull({ isAdmin, onClose }: { isAdmin: boolean; onClose: () =>
     start.reset()
     setForm((current) => ({ ...current, ...changes }))
   }
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     if (candidate === null) lookUp.mutate(form)
     else start.mutate({ entered: form, candidate })
   }
@@ -78,93 +75,84 @@ export function TryPull({ isAdmin, onClose }: { isAdmin: boolean; onClose: () =>
   // Only admins see the list of repositories. Others enter the ID that the error names.
   const asksForId = !isAdmin && (form.repository !== '' || problems.repository !== undefined)
   return (
-    <Dialog title="Try a pull request" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <p>
-          A share of your users, chosen at random, gets its texts instead of the live ones. A later push to the pull
-          request is not served.
-        </p>
-        {delivery.data?.enabled === false && (
-          <Notice tone="caution">
-            Text delivery is off. Turn it on in the <Link href="/settings">settings</Link> first.
-          </Notice>
-        )}
+    <FormDialog
+      title="Try a pull request"
+      mutation={{ isPending, error: isAtField ? null : error }}
+      labels={labels}
+      submitLabel={
+        candidate === null ? (isPending ? 'Looking it up…' : 'Continue') : isPending ? 'Starting…' : 'Start trial'
+      }
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <p>
+        A share of your users, chosen at random, gets its texts instead of the live ones. A later push to the pull
+        request is not served.
+      </p>
+      {delivery.data?.enabled === false && (
+        <Notice tone="caution">
+          Text delivery is off. Turn it on in the <Link href="/settings">settings</Link> first.
+        </Notice>
+      )}
+      <LineField
+        label={labels.candidate}
+        hint="A number such as 41, or the full hash of a commit."
+        error={problems.candidate}
+        ref={focusOnOpen}
+        required
+        value={form.candidate}
+        onChange={(candidate) => update({ candidate })}
+      />
+      {connected.length > 1 && (
+        <Field label={labels.repository_id} error={problems.repository}>
+          {(control) => (
+            <select
+              {...control}
+              required
+              value={form.repository}
+              onChange={({ target }) => update({ repository: target.value })}
+            >
+              <option value="">Choose one</option>
+              {connected.map(({ id, url }) => (
+                <option key={id} value={id}>
+                  {visibleText(url)}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      )}
+      {asksForId && (
         <LineField
-          label={labels.candidate}
-          hint="A number such as 41, or the full hash of a commit."
-          error={problems.candidate}
-          ref={focusOnOpen}
+          label={labels.repository_id}
+          hint="The ID of the repository."
+          error={problems.repository}
           required
-          value={form.candidate}
-          onChange={(candidate) => update({ candidate })}
+          value={form.repository}
+          onChange={(repository) => update({ repository })}
         />
-        {connected.length > 1 && (
-          <Field label={labels.repository_id} error={problems.repository}>
-            {(control) => (
-              <select
-                {...control}
-                required
-                value={form.repository}
-                onChange={({ target }) => update({ repository: target.value })}
-              >
-                <option value="">Choose one</option>
-                {connected.map(({ id, url }) => (
-                  <option key={id} value={id}>
-                    {visibleText(url)}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-        )}
-        {asksForId && (
-          <LineField
-            label={labels.repository_id}
-            hint="The ID of the repository."
-            error={problems.repository}
-            required
-            value={form.repository}
-            onChange={(repository) => update({ repository })}
-          />
-        )}
-        <LineField
-          label={labels.share}
-          hint="How many users get it, such as 10%. For a ramp, several shares that rise, such as 5%, 20%, 50%."
-          error={problems.share}
-          required
-          value={form.share}
-          onChange={(share) => update({ share })}
+      )}
+      <LineField
+        label={labels.share}
+        hint="How many users get it, such as 10%. For a ramp, several shares that rise, such as 5%, 20%, 50%."
+        error={problems.share}
+        required
+        value={form.share}
+        onChange={(share) => update({ share })}
+      />
+      {isRamp(form) && (
+        <NumberField
+          label={labels.votes}
+          hint="The next share is served after this many votes, unless the candidate is worse."
+          min={1}
+          max={1_000_000}
+          value={form.votes}
+          onChange={(votes) => update({ votes })}
         />
-        {isRamp(form) && (
-          <Field
-            label={labels.votes}
-            hint="The next share is served after this many votes, unless the candidate is worse."
-          >
-            {(control) => (
-              <input
-                {...control}
-                type="number"
-                required
-                min={1}
-                max={1_000_000}
-                value={form.votes}
-                onChange={({ target }) => update({ votes: target.value })}
-              />
-            )}
-          </Field>
-        )}
-        {candidate !== null && <Candidate candidate={candidate} />}
-        <RunningTrial error={start.error} />
-        <FormFooter
-          mutation={{ isPending, error: isAtField ? null : error }}
-          labels={labels}
-          submitLabel={
-            candidate === null ? (isPending ? 'Looking it up…' : 'Continue') : isPending ? 'Starting…' : 'Start trial'
-          }
-          onCancel={onClose}
-        />
-      </form>
-    </Dialog>
+      )}
+      {candidate !== null && <Candidate candidate={candidate} />}
+      <RunningTrial error={start.error} />
+    </FormDialog>
   )
 }
 

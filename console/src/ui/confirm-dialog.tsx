@@ -1,8 +1,7 @@
 import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
-import { Dialog } from './dialog.tsx'
+import { Dialog, focusOnOpen } from './dialog.tsx'
 import { FormError } from './form-error.tsx'
-import { focusOnOpen } from './initial-focus.ts'
 
 interface Props {
   title: string

@@ -38,7 +38,7 @@ function messageOf(error: unknown, labels: Labels): string {
  * Replaces the API's names of fields, which the form does not show. A message starts with the name of its field, such as
  * `keys.0 must…` or `rules.name must…`. Elsewhere in it, only names with an underscore are certain to be names.
  */
-export function withLabels(message: string, labels: Labels): string {
+function withLabels(message: string, labels: Labels): string {
   const labelOf = (name: string) =>
     Object.hasOwn(labels, name) ? labels[name]?.replace(/ \(optional\)$/, '') : undefined
   const [, nested = ''] = /^(\w+\.[a-z_]+) /.exec(message) ?? []

@@ -1,5 +1,6 @@
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { useDraft } from './draft.ts'
+import { localTimeText, parseLocalTime } from './iso-time.ts'
 
 interface Props {
   id?: string
@@ -58,5 +59,30 @@ export function IsoInput({ id, value, form, isValid, onChange }: Props) {
         </span>
       )}
     </>
+  )
+}
+
+interface TimeFieldProps {
+  label: string
+  /** The time in the URL: ISO 8601 in UTC, so a shared link means the same instant in every time zone. */
+  at: string | null
+  onChange: (at: string | null) => void
+}
+
+/** A date and time in the reader's time zone. */
+export function TimeField({ label, at, onChange }: TimeFieldProps) {
+  const id = useId()
+  const time = new Date(at ?? '')
+  return (
+    <div className="time-field">
+      <label htmlFor={id}>{label}</label>
+      <IsoInput
+        id={id}
+        form="YYYY-MM-DD hh:mm"
+        value={Number.isNaN(time.getTime()) ? '' : localTimeText(time)}
+        isValid={(text) => parseLocalTime(text) !== null}
+        onChange={(text) => onChange(parseLocalTime(text)?.toISOString() ?? null)}
+      />
+    </div>
   )
 }

@@ -55,11 +55,35 @@ export function wholeNumber(value: number): string {
   return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
+type RelativeUnit = 'year' | 'month' | 'week' | 'day' | 'hour' | 'minute'
+
 /** Such as 3 weeks ago, yesterday, or in 2 hours, from a whole number of units. */
-export function relativeTime(count: number, unit: 'year' | 'month' | 'week' | 'day' | 'hour' | 'minute'): string {
+export function relativeTime(count: number, unit: RelativeUnit): string {
   const distance = Math.abs(count)
   const isNamed = distance === 1 && unit !== 'hour' && unit !== 'minute'
   if (isNamed) return unit === 'day' ? (namedDays[count] as string) : `${count < 0 ? 'last' : 'next'} ${unit}`
   const length = `${wholeNumber(distance)} ${unit}${distance === 1 ? '' : 's'}`
   return count < 0 ? `${length} ago` : `in ${length}`
+}
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+// From where on people count in a unit: 10 days, but 2 weeks; 23 hours, but yesterday.
+const units: [RelativeUnit, lengthMs: number, fromMs: number][] = [
+  ['year', 365 * dayMs, 1.5 * 365 * dayMs],
+  ['month', 30 * dayMs, 45 * dayMs],
+  ['week', 7 * dayMs, 10.5 * dayMs],
+  ['day', dayMs, 23.5 * hourMs],
+  ['hour', hourMs, 59.5 * minuteMs],
+  ['minute', minuteMs, minuteMs],
+]
+
+/** Such as in 2 weeks, rounded as people do. */
+export function formatRelative(time: Date, now = Date.now()): string {
+  const offsetMs = time.getTime() - now
+  const unit = units.find(([, , fromMs]) => Math.abs(offsetMs) >= fromMs)
+  if (unit === undefined) return 'just now'
+  const [name, lengthMs] = unit
+  return relativeTime(Math.sign(offsetMs) * Math.round(Math.abs(offsetMs) / lengthMs), name)
 }

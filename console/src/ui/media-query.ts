@@ -1,19 +1,14 @@
-import { useCallback, useSyncExternalStore } from 'react'
+import { useSyncExternalStore } from 'react'
 
-/** Whether the window matches a media query now. */
-export function useMediaQuery(query: string): boolean {
-  const subscribe = useCallback(
-    (onChange: () => void) => {
-      const list = window.matchMedia(query)
-      list.addEventListener('change', onChange)
-      return () => list.removeEventListener('change', onChange)
-    },
-    [query],
-  )
-  return useSyncExternalStore(subscribe, () => window.matchMedia(query).matches)
+// Where the style sheets switch to one column.
+const phone = window.matchMedia('(max-width: 720px)')
+
+/** Whether the window is as narrow as a phone now. */
+export function useIsPhone(): boolean {
+  return useSyncExternalStore(subscribe, () => phone.matches)
 }
 
-/** Where the style sheets switch to one column. */
-export function useIsPhone(): boolean {
-  return useMediaQuery('(max-width: 720px)')
+function subscribe(onChange: () => void): () => void {
+  phone.addEventListener('change', onChange)
+  return () => phone.removeEventListener('change', onChange)
 }

@@ -4,8 +4,7 @@ import type { ComponentProps } from 'react'
 import { useUrlParams } from '../url-params.ts'
 import { Button } from './button.tsx'
 import { EmptyState } from './empty-state.tsx'
-import { LoadError } from './load-error.tsx'
-import { Loading } from './loading.tsx'
+import { LoadState } from './load-state.tsx'
 import { Pager } from './pager.tsx'
 import { Table } from './table.tsx'
 
@@ -23,8 +22,7 @@ export function PagedTable<Row, Field extends string = never>({ query, noun, ...
   const isPastEnd = rows?.length === 0 && pagination !== undefined && pagination.total_count > 0
   return (
     <>
-      {query.isPending && <Loading what={noun} />}
-      {query.isError && <LoadError error={query.error} retry={query.refetch} />}
+      <LoadState query={query} what={noun} />
       {isPastEnd && <PastEnd pagination={pagination} onPage={goTo} />}
       {rows !== undefined && !isPastEnd && <Table rows={rows} {...table} />}
       {pagination !== undefined && !isPastEnd && <Pager pagination={pagination} noun={noun} onPage={goTo} />}

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
-import { Dialog } from './dialog.tsx'
-import { focusOnOpen } from './initial-focus.ts'
+import { Dialog, focusOnOpen } from './dialog.tsx'
 
 interface Props {
   title: string

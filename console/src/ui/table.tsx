@@ -14,7 +14,7 @@ export interface Column<Row, Field extends string = never> {
 }
 
 /** A field to sort by: ascending, or descending with a leading `-`. */
-export type Sort<Field extends string> = Field | `-${Field}`
+type Sort<Field extends string> = Field | `-${Field}`
 
 interface Props<Row, Field extends string> {
   caption: string

@@ -5,7 +5,7 @@ import { Link } from 'wouter'
 import { Notice } from '../ui/notice.tsx'
 import { formatNumber } from '../ui/number.ts'
 import { Time } from '../ui/time.tsx'
-import { limitLevel } from './limit-level.ts'
+import { limitLevel } from './plan.ts'
 import { useUsage } from './usage-query.ts'
 
 const storageKey = 'promptledger-limit-warning'

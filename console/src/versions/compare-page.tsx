@@ -1,31 +1,27 @@
 import { type Effect, NotFoundError } from '@promptledger/client'
 import { ArrowLeftRight } from 'lucide-react'
 import { Link } from 'wouter'
-import { NotFoundPage } from '../not-found-page.tsx'
-import { usePageTitle } from '../page-title.ts'
+import { usePageTitle } from '../page-head.tsx'
 import { useEntryTexts, useTimelineEntry } from '../prompt/entry-queries.ts'
 import { EmptyState } from '../ui/empty-state.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { existing, LoadError, Loading, PageState } from '../ui/load-state.tsx'
 import { Verdict } from '../ui/verdict.tsx'
 import { useUrlParams } from '../url-params.ts'
 import { ComparedTexts } from './compared-texts.tsx'
 import { ComparedVersion } from './compared-version.tsx'
+import { missingTextReason } from './missing-text.tsx'
 import { PromptHead } from './prompt-head.tsx'
-import { usePrompt } from './prompt-query.ts'
-import { missingTextReason } from './text-state.ts'
-import { useLive, useNeighbours } from './version-queries.ts'
+import { useLive, useNeighbours, usePrompt } from './version-queries.ts'
 
 /** Any two versions of a prompt: their texts and their figures. By default the live version and the one before it. */
 export function ComparePage({ id }: { id: string }) {
   const prompt = usePrompt(id)
   usePageTitle(prompt.data === undefined ? 'Compare versions' : `Compare versions of ${prompt.data.name}`)
-  if (prompt.error instanceof NotFoundError) return <NotFoundPage />
-  if (prompt.isLoadingError) return <LoadError error={prompt.error} retry={prompt.refetch} />
-  if (prompt.isPending) return <Loading what="the prompt" />
+  const data = existing(prompt)
+  if (data === undefined) return <PageState query={prompt} what="the prompt" />
   return (
     <>
-      <PromptHead prompt={prompt.data} section="Compare" />
+      <PromptHead prompt={data} section="Compare" />
       <h2 className="visually-hidden">Compare two versions</h2>
       <Comparison promptId={id} />
     </>

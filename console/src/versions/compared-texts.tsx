@@ -8,8 +8,7 @@ import { Notice } from '../ui/notice.tsx'
 import { countOf, formatNumber } from '../ui/number.ts'
 import { ToggleGroup } from '../ui/toggle-group.tsx'
 import { useUrlParams } from '../url-params.ts'
-import { SplitDiff } from './split-diff.tsx'
-import { splitRows } from './split-rows.ts'
+import { SplitDiff, splitRows } from './split-diff.tsx'
 
 // A longer diff would block the browser for seconds.
 const maxCharacters = 4 * 1024 * 1024

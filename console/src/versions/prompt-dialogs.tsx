@@ -1,16 +1,16 @@
 import type { Prompt } from '@promptledger/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { ledger } from '../ledger.ts'
 import { SnippetChoice } from '../setup/snippet-choice.tsx'
 import { SharePrompt } from '../shared/share-dialog.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { FormFooter } from '../ui/form-footer.tsx'
-import { NameField } from '../ui/name-field.tsx'
+import { NameField } from '../ui/field.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { useUrlParams } from '../url-params.ts'
-import { usePrompt } from './prompt-query.ts'
+import { usePrompt } from './version-queries.ts'
 
 interface Props {
   prompt: Prompt
@@ -47,22 +47,22 @@ function RenamePrompt({ prompt, onClose }: Props) {
     mutationFn: () => ledger.prompts.rename(prompt.id, { name: name.trim() }),
     onSuccess: () => queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' }),
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    renaming.mutate(undefined, { onSuccess: onClose })
-  }
   return (
-    <Dialog title="Rename this prompt" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <NameField
-          label={labels.name}
-          hint="Its ID stays, so that your applications need no change."
-          value={name}
-          onChange={setName}
-        />
-        <FormFooter mutation={renaming} labels={labels} submitLabel="Rename" onCancel={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Rename this prompt"
+      mutation={renaming}
+      labels={labels}
+      submitLabel="Rename"
+      onSubmit={() => renaming.mutate(undefined, { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      <NameField
+        label={labels.name}
+        hint="Its ID stays, so that your applications need no change."
+        value={name}
+        onChange={setName}
+      />
+    </FormDialog>
   )
 }
 

@@ -1,9 +1,12 @@
 import type { Prompt } from '@promptledger/client'
 import { Link } from 'wouter'
 import { promptPath } from '../prompt/prompt-path.ts'
+import { isSignedOut } from '../sessions/ended-session.ts'
+import { canEdit } from '../sessions/rights.ts'
+import { useSession } from '../sessions/session.ts'
 import { CopyableId, CopyButton } from '../ui/copy-button.tsx'
 import { PromptName } from '../ui/prompt-name.tsx'
-import { PromptActions } from './prompt-actions.tsx'
+import { useUrlParams } from '../url-params.ts'
 
 const sections = {
   Overview: '',
@@ -12,7 +15,7 @@ const sections = {
   Signals: '/signals',
 } as const
 
-export type Section = keyof typeof sections
+type Section = keyof typeof sections
 
 interface Props {
   /** The prompt, or the fields that are known while it loads. */
@@ -58,5 +61,33 @@ export function PromptHead({ prompt, section }: Props) {
         ))}
       </nav>
     </header>
+  )
+}
+
+/** What can be done with a prompt. One that comes from a repository has its name from there, and is deleted there. */
+function PromptActions({ prompt }: { prompt: Prompt }) {
+  const { data: session } = useSession()
+  const key = session === undefined || isSignedOut(session) ? null : session.key
+  return (
+    <div className="prompt-actions">
+      <Action opens="send">Send signals</Action>
+      {key !== null && canEdit(key) && <Action opens="share">Share</Action>}
+      {key?.role === 'admin' && prompt.path === null && (
+        <>
+          <Action opens="rename">Rename</Action>
+          <Action opens="delete">Delete</Action>
+        </>
+      )}
+    </div>
+  )
+}
+
+/** The layout shows the dialog, which is in the URL. */
+export function Action({ opens, children }: { opens: string; children: string }) {
+  const [, setParams] = useUrlParams()
+  return (
+    <button type="button" className="text-button" onClick={() => setParams({ do: opens })}>
+      {children}
+    </button>
   )
 }

@@ -1,7 +1,7 @@
 /** What a part of a prompt's text is, for a reader. Templates, chat formats and Markdown differ, so this recognises what they share. */
-export type SyntaxKind = 'front-matter' | 'heading' | 'role' | 'variable' | 'tag' | 'code' | 'strong' | 'marker'
+type SyntaxKind = 'front-matter' | 'heading' | 'role' | 'variable' | 'tag' | 'code' | 'strong' | 'marker'
 
-export interface Token {
+interface Token {
   text: string
   /** Null for plain text. */
   kind: SyntaxKind | null

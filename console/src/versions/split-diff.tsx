@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Collapsed, DiffText } from '../prompt/diff.tsx'
-import type { SplitCell, SplitRow } from './split-rows.ts'
+import type { Line, Row } from '../prompt/text-diff.ts'
 
 /** The rows of a diff side by side, with line numbers. */
 export function SplitDiff({ rows }: { rows: SplitRow[] }) {
@@ -8,7 +8,7 @@ export function SplitDiff({ rows }: { rows: SplitRow[] }) {
     <div className="diff split-diff">
       {rows.map((row, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a diff are never reordered.
-        <Row key={i} row={row} />
+        <Pair key={i} row={row} />
       ))}
     </div>
   )
@@ -16,7 +16,7 @@ export function SplitDiff({ rows }: { rows: SplitRow[] }) {
 
 const maxExpanded = 500
 
-function Row({ row }: { row: SplitRow }) {
+function Pair({ row }: { row: SplitRow }) {
   const [expanded, setExpanded] = useState(0)
   if (row.kind === 'lines') {
     return (
@@ -31,7 +31,7 @@ function Row({ row }: { row: SplitRow }) {
     <>
       {row.rows.slice(0, expanded).map((each, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a diff are never reordered.
-        <Row key={i} row={each} />
+        <Pair key={i} row={each} />
       ))}
       {left > 0 && <Collapsed count={left} onExpand={() => setExpanded(expanded + maxExpanded)} />}
     </>
@@ -45,4 +45,54 @@ function Cell({ cell }: { cell: SplitCell }) {
       <DiffText line={cell.line} />
     </div>
   )
+}
+
+/** A line with its number; null where the other side has a line without a counterpart. */
+type SplitCell = { number: number; line: Line } | null
+
+type SplitRow = { kind: 'lines'; left: SplitCell; right: SplitCell } | { kind: 'collapsed'; rows: SplitRow[] }
+
+/** The rows of a diff for two columns: removed lines on the left, added ones on the right, beside what they replace. */
+export function splitRows(rows: Row[]): SplitRow[] {
+  const split: SplitRow[] = []
+  let [left, right] = [0, 0]
+  const same = (line: Line): SplitRow => ({
+    kind: 'lines',
+    left: { number: ++left, line },
+    right: { number: ++right, line },
+  })
+  for (let i = 0; i < rows.length; ) {
+    const row = rows[i] as Row
+    if (row.kind === 'collapsed') {
+      split.push({ kind: 'collapsed', rows: row.lines.map(same) })
+      i++
+    } else if (row.kind === 'same') {
+      split.push(same(row))
+      i++
+    } else {
+      const removed = linesOfKind(rows, i, 'removed')
+      const added = linesOfKind(rows, i + removed.length, 'added')
+      for (let j = 0; j < Math.max(removed.length, added.length); j++) {
+        const [before, after] = [removed[j], added[j]]
+        split.push({
+          kind: 'lines',
+          left: before === undefined ? null : { number: ++left, line: before },
+          right: after === undefined ? null : { number: ++right, line: after },
+        })
+      }
+      i += removed.length + added.length
+    }
+  }
+  return split
+}
+
+/** The lines of one kind from an index on. */
+function linesOfKind(rows: Row[], from: number, kind: 'added' | 'removed'): Line[] {
+  const lines: Line[] = []
+  for (let i = from; i < rows.length; i++) {
+    const row = rows[i] as Row
+    if (row.kind !== kind) break
+    lines.push(row)
+  }
+  return lines
 }

@@ -4,7 +4,7 @@ import { frontMatterLines } from './prompt-syntax.ts'
 export const linesPerPage = 500
 
 /** The longest part of a line that is shown. */
-export const maxLineLength = 5_000
+const maxLineLength = 5_000
 
 export interface TextLine {
   number: number

@@ -1,28 +1,23 @@
-import { NotFoundError } from '@promptledger/client'
 import { useCallback } from 'react'
-import { NotFoundPage } from '../not-found-page.tsx'
-import { usePageTitle } from '../page-title.ts'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { usePageTitle } from '../page-head.tsx'
+import { existing, LoadState, PageState } from '../ui/load-state.tsx'
 import { useIsPhone } from '../ui/media-query.ts'
 import { pageFrom, useUrlParams } from '../url-params.ts'
-import { NoLiveText } from './no-live-text.tsx'
+import { NoLiveText } from './missing-text.tsx'
 import { PromptHead } from './prompt-head.tsx'
-import { usePrompt } from './prompt-query.ts'
 import { VersionList } from './version-list.tsx'
-import { useLive } from './version-queries.ts'
+import { useLive, usePrompt } from './version-queries.ts'
 import { EarliestText, VersionText } from './version-text.tsx'
 
 /** The text of a prompt at any version, with the list of versions. Without a version, the live one. */
 export function TextPage({ id }: { id: string }) {
   const prompt = usePrompt(id)
   usePageTitle(prompt.data === undefined ? 'Text' : `Text of ${prompt.data.name}`)
-  if (prompt.error instanceof NotFoundError) return <NotFoundPage />
-  if (prompt.isLoadingError) return <LoadError error={prompt.error} retry={prompt.refetch} />
-  if (prompt.isPending) return <Loading what="the prompt" />
+  const data = existing(prompt)
+  if (data === undefined) return <PageState query={prompt} what="the prompt" />
   return (
     <>
-      <PromptHead prompt={prompt.data} section="Text" />
+      <PromptHead prompt={data} section="Text" />
       <h2 className="visually-hidden">Text</h2>
       <div className="versions-layout">
         <Versions promptId={id} />
@@ -40,8 +35,7 @@ function ChosenText({ id }: { id: string }) {
   const prompt = usePrompt(id)
   const live = useLive(id)
   if (version !== null) return <VersionText key={version} promptId={id} entryId={version} live={live.data ?? null} />
-  if (live.isLoadingError) return <LoadError error={live.error} retry={live.refetch} />
-  if (live.isPending) return <Loading what="the text" />
+  if (live.data === undefined) return <LoadState query={live} what="the text" />
   if (live.data === null) {
     return <div className="card live-text">{prompt.data && <NoLiveText prompt={prompt.data} />}</div>
   }

@@ -3,15 +3,14 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { Link } from 'wouter'
 import { ledger } from '../ledger.ts'
-import { usePageTitle } from '../page-title.ts'
+import { PageHead } from '../page-head.tsx'
+import { changeLabel } from '../prompt/entry-title.ts'
 import { changePath, promptPath } from '../prompt/prompt-path.ts'
 import { SearchField } from '../prompts/search-field.tsx'
-import { changeLabel } from '../signals/change-label.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadState } from '../ui/load-state.tsx'
 import { formatNumber } from '../ui/number.ts'
 import { PromptName } from '../ui/prompt-name.tsx'
 import { Time } from '../ui/time.tsx'
@@ -20,21 +19,19 @@ import { useUrlParams } from '../url-params.ts'
 
 /** Where a phrase is, or ever was, in the texts of all prompts. */
 export function TextSearchPage() {
-  usePageTitle('Search in texts')
   const [params, setParams] = useUrlParams()
   const phrase = (params.get('q') ?? '').trim()
   const onSearch = useCallback((q: string) => setParams({ q }, { replace: true }), [setParams])
   return (
     <>
-      <div className="page-head">
-        <h1>Search in texts</h1>
+      <PageHead title="Search in texts">
         <SearchField
           query={params.get('q') ?? ''}
           onSearch={onSearch}
           label="Phrase in the text of a prompt"
           placeholder="Phrase, such as “refund”"
         />
-      </div>
+      </PageHead>
       {phrase === '' ? (
         <EmptyState title="What are you looking for?">
           <p>Finds a phrase in the live and past texts of all prompts, and the change that brought it.</p>
@@ -59,8 +56,7 @@ function Results({ phrase }: { phrase: string }) {
   const [examined, skipped] = [sum('examined'), sum('skipped')]
   return (
     <>
-      {query.isPending && <Loading what="the texts" />}
-      {query.isError && <LoadError error={query.error} retry={query.refetch} />}
+      <LoadState query={query} what="the texts" />
       {query.data !== undefined && matches.length === 0 && !query.hasNextPage && (
         <EmptyState title="Not found">
           <p>

@@ -1,7 +1,6 @@
 import { Link } from 'wouter'
 import { SearchField } from '../prompts/search-field.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadState } from '../ui/load-state.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
@@ -27,8 +26,7 @@ export function VersionList({ promptId, selected, q, page, onSearch, onPage, hre
   return (
     <div className="version-list">
       <SearchField query={q} onSearch={onSearch} label="Search versions" placeholder="Title, author, commit or #PR" />
-      {versions.isPending && <Loading what="versions" />}
-      {versions.isError && <LoadError error={versions.error} retry={versions.refetch} />}
+      <LoadState query={versions} what="versions" />
       {rows?.length === 0 && (
         <p className="muted small">{q === '' ? 'No version went live yet.' : 'No version matches this search.'}</p>
       )}

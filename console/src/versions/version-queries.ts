@@ -2,7 +2,13 @@ import { type Action, NotFoundError } from '@promptledger/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
 import { useTimelineEntry } from '../prompt/entry-queries.ts'
-import { usePrompt } from './prompt-query.ts'
+
+export function usePrompt(id: string) {
+  return useQuery({
+    queryKey: ['prompt', id],
+    queryFn: ({ signal }) => ledger.prompts.get(id, { signal }),
+  })
+}
 
 /** The live version; null if no change has gone live. */
 export function useLive(promptId: string) {
@@ -44,7 +50,7 @@ export function useBlame(promptId: string, entryId: number) {
   })
 }
 
-export interface Neighbours {
+interface Neighbours {
   older: number | null
   newer: number | null
 }

@@ -8,14 +8,13 @@ import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
-import { LoadError } from '../ui/load-error.tsx'
-import { Loading } from '../ui/loading.tsx'
+import { LoadState } from '../ui/load-state.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { formatPercent } from '../ui/percent.ts'
 import { saveText } from '../ui/save-file.ts'
 import { useUrlParams } from '../url-params.ts'
 import { Blame } from './blame.tsx'
-import { missingTextReason } from './text-state.ts'
+import { missingTextReason } from './missing-text.tsx'
 import { TextView } from './text-view.tsx'
 import { VersionFacts, VersionTitle } from './version-facts.tsx'
 
@@ -32,8 +31,7 @@ export function VersionText({ promptId, entryId, live }: Props) {
   const item = useTimelineEntry(promptId, entryId)
   const [params] = useUrlParams()
   if (texts.error instanceof NotFoundError) return <UnknownVersion entryId={entryId} />
-  if (texts.isLoadingError) return <LoadError error={texts.error} retry={texts.refetch} />
-  if (texts.isPending) return <Loading what="the text" />
+  if (texts.data === undefined) return <LoadState query={texts} what="the text" />
   const { data } = texts
   return (
     <>

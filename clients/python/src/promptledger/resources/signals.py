@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Generator, List, Literal, Mapping, Optional, Sequence, Union
+from typing import Any, List, Literal, Mapping, Optional, Sequence, Union
 from urllib.parse import quote
 
 from .. import generated
 from ..batch import SignalResult, send_batch
 from ..errors import ConnectionError
-from ..lines import decode_text, parse_lines
 from ..models import BatchSignal, RecordedSignal, Signal, SignalValue, Summary
 from ..page import Pages, SignalPage
 from ..prompt_text import PromptText, signal_on
 from ..queued_signal import QueuedSignal
 from ..signal_body import create_idempotency_key, signal_body
 from ..signal_queue import OnError, Sender, SignalQueue
-from ..stream import Stream
+from ..stream import Stream, stream_csv, stream_items
 from ..times import Time
-from ..transport import Operation, Transport
+from ..transport import Operation
 
 Side = Literal["before", "after"]
 """The signals that count for a change, or for the one that was live before it."""
@@ -167,7 +166,7 @@ class Signals(generated.Signals):
         An export that breaks off raises a `ConnectionError`, and is not retried.
         """
         query = _filter(value, since, until, version, comment, q, change, side, metadata)
-        return Stream(parse_lines(self._export(prompt, {**query, "format": "ndjson"})))
+        return stream_items(self._transport, f"{_path_of(prompt)}/export", query)
 
     def export_csv(
         self,
@@ -185,7 +184,7 @@ class Signals(generated.Signals):
     ) -> Stream[str]:
         """The same as the text of a CSV file, in chunks."""
         query = _filter(value, since, until, version, comment, q, change, side, metadata)
-        return Stream(decode_text(self._export(prompt, {**query, "format": "csv"})))
+        return stream_csv(self._transport, f"{_path_of(prompt)}/export", query)
 
     def summary(
         self,
@@ -216,9 +215,6 @@ class Signals(generated.Signals):
         operation = Operation("POST", _path_of(prompt), body=body, headers=headers, is_idempotent=True)
         recorded: RecordedSignal = self._transport.data(operation)
         return recorded
-
-    def _export(self, prompt: str, query: Mapping[str, Any]) -> Generator[bytes, None, None]:
-        return self._transport.stream(Operation("GET", f"{_path_of(prompt)}/export", query=query))
 
 
 def _path_of(prompt: str) -> str:

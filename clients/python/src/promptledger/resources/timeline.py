@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Generator, Literal, Optional, Sequence
+from typing import Any, Literal, Optional, Sequence
 from urllib.parse import quote
 
 from .. import generated
-from ..lines import decode_text, parse_lines
 from ..models import Action, TimelineEntry
 from ..page import AttributedPage, Pages
-from ..stream import Stream
+from ..stream import Stream, stream_csv, stream_items
 from ..times import Time
-from ..transport import Operation
 
 
 class Timeline(generated.Timeline):
@@ -63,7 +61,7 @@ class Timeline(generated.Timeline):
         An export that breaks off raises a `ConnectionError`, and is not retried.
         """
         query = _filter(action, since, until, pulls, as_of)
-        return Stream(parse_lines(self._export(prompt, {**query, "format": "ndjson"})))
+        return stream_items(self._transport, f"{_path_of(prompt)}/export", query)
 
     def export_csv(
         self,
@@ -77,10 +75,7 @@ class Timeline(generated.Timeline):
     ) -> Stream[str]:
         """The same as the text of a CSV file, in chunks."""
         query = _filter(action, since, until, pulls, as_of)
-        return Stream(decode_text(self._export(prompt, {**query, "format": "csv"})))
-
-    def _export(self, prompt: str, query: dict[str, Any]) -> Generator[bytes, None, None]:
-        return self._transport.stream(Operation("GET", f"{_path_of(prompt)}/export", query=query))
+        return stream_csv(self._transport, f"{_path_of(prompt)}/export", query)
 
 
 def _path_of(prompt: str) -> str:

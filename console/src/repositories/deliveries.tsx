@@ -1,22 +1,40 @@
-import type { Delivery, Page } from '@promptledger/client'
-import type { UseQueryResult } from '@tanstack/react-query'
+import type { Delivery } from '@promptledger/client'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { RotateCw } from 'lucide-react'
+import { ledger } from '../ledger.ts'
+import { deliveryPollMs } from '../query-client.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
+import { FormError } from '../ui/form-error.tsx'
 import { PagedTable } from '../ui/paged-table.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { UntrustedText } from '../ui/untrusted-text.tsx'
+import { pageFrom, useUrlParams } from '../url-params.ts'
+import { refreshRepositories } from './repository-query.ts'
 
 interface Props {
-  query: UseQueryResult<Page<Delivery>>
+  repositoryId: number
+  /** Deliveries of a disconnected repository cannot be redelivered. */
   isConnected: boolean
-  /** The delivery whose redelivery request is in progress. */
-  busyId: number | null
-  onRedeliver: (delivery: Delivery) => void
 }
 
-export function DeliveryTable({ query, isConnected, busyId, onRedeliver }: Props) {
+/** The recent webhook deliveries of a repository, and how they were processed. */
+export function Deliveries({ repositoryId, isConnected }: Props) {
+  const queryClient = useQueryClient()
+  const [params] = useUrlParams()
+  const page = pageFrom(params)
+  const deliveries = useQuery({
+    queryKey: ['deliveries', repositoryId, { page }],
+    queryFn: async ({ signal }) => await ledger.repositories.deliveries(repositoryId, { page }, { signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { data } }) => deliveryPollMs(data?.data ?? []),
+  })
+  const redelivery = useMutation({
+    mutationFn: ({ id }: Delivery) => ledger.repositories.redeliver(repositoryId, id),
+    onSuccess: () => refreshRepositories(queryClient),
+  })
+  const busyId = redelivery.isPending ? redelivery.variables.id : null
   const columns: Column<Delivery>[] = [
     { header: 'Event', cell: (delivery) => <Event {...delivery} /> },
     { header: 'Status', className: 'status-cell', cell: (delivery) => <Status {...delivery} /> },
@@ -32,7 +50,7 @@ export function DeliveryTable({ query, isConnected, busyId, onRedeliver }: Props
           <div className="row-actions">
             <Button
               busy={busyId === delivery.id}
-              onClick={() => onRedeliver(delivery)}
+              onClick={() => redelivery.mutate(delivery)}
               aria-label={`Redeliver delivery ${delivery.id}`}
             >
               <RotateCw aria-hidden="true" />
@@ -43,14 +61,18 @@ export function DeliveryTable({ query, isConnected, busyId, onRedeliver }: Props
     },
   ]
   return (
-    <PagedTable
-      query={query}
-      noun="deliveries"
-      caption="Deliveries, newest first"
-      columns={columns}
-      rowKey={({ id }) => id}
-      empty={<NoDeliveries />}
-    />
+    <section aria-labelledby="deliveries" className="page-section">
+      <h2 id="deliveries">Recent deliveries</h2>
+      <FormError error={redelivery.error} />
+      <PagedTable
+        query={deliveries}
+        noun="deliveries"
+        caption="Deliveries, newest first"
+        columns={columns}
+        rowKey={({ id }) => id}
+        empty={<NoDeliveries />}
+      />
+    </section>
   )
 }
 
@@ -73,7 +95,7 @@ function Event({ event, id }: Delivery) {
 function Status({ state, error }: Delivery) {
   return (
     <>
-      <DeliveryStatusBadge state={state} />
+      <Badge {...badges[state]} />
       {error !== null && (
         <span className="cell-error">
           <UntrustedText text={error} />
@@ -103,13 +125,8 @@ function NoDeliveries() {
 }
 
 const badges = {
-  pending: { tone: 'caution', label: 'Pending' },
-  done: { tone: 'good', label: 'Processed' },
-  ignored: { tone: 'plain', label: 'Ignored' },
-  failed: { tone: 'bad', label: 'Failed' },
+  pending: { tone: 'caution', children: 'Pending' },
+  done: { tone: 'good', children: 'Processed' },
+  ignored: { tone: 'plain', children: 'Ignored' },
+  failed: { tone: 'bad', children: 'Failed' },
 } as const
-
-function DeliveryStatusBadge({ state }: { state: Delivery['state'] }) {
-  const { tone, label } = badges[state]
-  return <Badge tone={tone}>{label}</Badge>
-}
