@@ -1,4 +1,4 @@
-import { missingToken, reportScopes } from '../domain/repositories/report-token.ts'
+import { missingToken, tokenScopes } from '../domain/repositories/report-token.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import { isPlainHttpUrl } from '../domain/repositories/repository-url.ts'
 import type { Vault } from '../domain/repositories/vault.ts'
@@ -75,7 +75,7 @@ export function createHasWriteAccess(context: ForgeContext): HasWriteAccess {
   return async (repository, user) => {
     const forge = openForge(context, repository, {
       needs: 'Labels on pull requests need',
-      scopes: reportScopes(repository.forge),
+      scopes: tokenScopes.reports[repository.forge],
     })
     if ('error' in forge) return { error: forge.error, isFinal: true }
     const { api, client, root } = forge

@@ -1,6 +1,5 @@
 import type { Action } from '../../domain/history/entry.ts'
-import type { HistoryStore, TimelineFilter } from '../../domain/history/history.ts'
-import { type PullStep, pullKey } from '../../domain/history/pull-span.ts'
+import { type HistoryStore, type PullStep, pullKey, type TimelineFilter } from '../../domain/history/history.ts'
 import { pageOffset } from '../../domain/page.ts'
 import type { Prompt } from '../../domain/prompt.ts'
 import { type ColumnTypes, type Database, requireRow, type Value } from './database.ts'
