@@ -69,6 +69,8 @@ export class TestService {
   observer: RequestObserver | undefined
   /** A test may set it before it opens the service. */
   demo: DemoApplication | undefined
+  /** A test may change it before it opens the service. */
+  poolSize = 10
   /** A test may change it before it opens the service. By default, only keys sign in. */
   signIn: SignIn = {
     rules: { domains: [], defaultRole: null, groups: null },
@@ -87,7 +89,7 @@ export class TestService {
     this.#database = await engine.create()
     this.url = this.#database.url
     const log = pino({ level: 'debug' }, { write: (line: string) => this.log.push(line) })
-    const store = await openTestStore(this.url, () => this.now)
+    const store = await openTestStore(this.url, () => this.now, this.poolSize)
     // Tests decide themselves when to judge.
     this.judge = createJudge({ store, clock: () => this.now, log, restFactor: 0 })
     this.store = withJudge(store, this.judge)
@@ -291,8 +293,8 @@ export function takeOverFlush({ app: { auditThrottle } }: TestService): (all?: b
 }
 
 /** Opens the database a second time, as another process would. It is closed with the test or suite. */
-export async function openTestStore(url: string, clock: () => number = Date.now): Promise<Store> {
-  const store = await openStore({ url, poolSize: 10, clock, onLostConnection: () => {} })
+export async function openTestStore(url: string, clock: () => number = Date.now, poolSize = 10): Promise<Store> {
+  const store = await openStore({ url, poolSize, clock, onLostConnection: () => {} })
   return { ...store, close: closeOnTestEnd(() => store.close()) }
 }
 

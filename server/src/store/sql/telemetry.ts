@@ -10,6 +10,7 @@ import type {
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
 import {
   type ColumnTypes,
+  columnNames,
   countRows,
   type Database,
   inChunks,
@@ -247,7 +248,7 @@ export function sqlTelemetry(database: Database): TelemetryStore {
 
     async outcomes(organisationId) {
       const rows = await database.rows(
-        `select * from telemetry_outcomes where organisation_id = ? order by last_at desc, records desc, kind, outcome, detail
+        `select ${columnNames(outcomeColumns)} from telemetry_outcomes where organisation_id = ? order by last_at desc, records desc, kind, outcome, detail
          limit ${maxOutcomes}`,
         [organisationId],
       )

@@ -15,8 +15,18 @@ import {
   tooManyTrials,
   trialEnded,
 } from '../../domain/trials/trial.ts'
+import { typesOf } from './archive-tables.ts'
 import { auditEntry } from './audit-chain.ts'
-import { countRows, type Database, type Row, type Statement, statement, type Value, writeRows } from './database.ts'
+import {
+  columnNames,
+  countRows,
+  type Database,
+  type Row,
+  type Statement,
+  statement,
+  type Value,
+  writeRows,
+} from './database.ts'
 import { fromMillionths, toMillionths } from './millionths.ts'
 import { endNoticesOf, openNoticeOf } from './notice-changes.ts'
 import { lockOrganisation, requireRoom } from './organisations.ts'
@@ -24,6 +34,8 @@ import { sqlTrialLabels } from './trial-labels.ts'
 
 // A process counts for itself, so this is how many processes count.
 const maxSources = 100_000
+
+const trialColumns = columnNames(typesOf('trials'))
 
 export function sqlTrials(database: Database): TrialStore {
   async function withPrompts(rows: Row[]): Promise<Trial[]> {
@@ -43,7 +55,7 @@ export function sqlTrials(database: Database): TrialStore {
   }
 
   async function find(organisationId: number, id: string): Promise<Trial | null> {
-    const rows = await database.rows('select * from trials where organisation_id = ? and trial_id = ?', [
+    const rows = await database.rows(`select ${trialColumns} from trials where organisation_id = ? and trial_id = ?`, [
       organisationId,
       id,
     ])
@@ -114,18 +126,17 @@ export function sqlTrials(database: Database): TrialStore {
       const condition = `where ${conditions.join(' and ')}`
       const [totalCount, rows] = await Promise.all([
         countRows(database, `trials ${condition}`, parameters),
-        database.rows(`select * from trials ${condition} order by started_at desc, trial_id desc limit ? offset ?`, [
-          ...parameters,
-          request.limit,
-          pageOffset(request),
-        ]),
+        database.rows(
+          `select ${trialColumns} from trials ${condition} order by started_at desc, trial_id desc limit ? offset ?`,
+          [...parameters, request.limit, pageOffset(request)],
+        ),
       ])
       return { trials: await withPrompts(rows), totalCount }
     },
 
     async ofChanges({ organisationId, id: promptId }, changes) {
       const rows = await database.rows(
-        `select * from trials where organisation_id = ?
+        `select ${trialColumns} from trials where organisation_id = ?
            and trial_id in (select p.trial_id from trial_prompts p where p.organisation_id = ? and p.prompt_id = ?)
            and (${database.inJsonArray('commit_sha', 'text')} or ${database.inJsonArray('pr_number', 'bigint')})
          order by started_at desc, trial_id desc limit ${maxOfChanges}`,
@@ -141,7 +152,7 @@ export function sqlTrials(database: Database): TrialStore {
     async active(organisationId) {
       const [condition, parameters] = organisationId === null ? ['', []] : ['and organisation_id = ?', [organisationId]]
       const rows = await database.rows(
-        `select * from trials where state in ('running', 'paused') ${condition} order by organisation_id, trial_id`,
+        `select ${trialColumns} from trials where state in ('running', 'paused') ${condition} order by organisation_id, trial_id`,
         parameters,
       )
       return withPrompts(rows)
@@ -206,7 +217,7 @@ export function sqlTrials(database: Database): TrialStore {
         {
           // Locks the row, so that concurrent changes come one after the other.
           ...statement(
-            `update trials set state = state where organisation_id = ? and trial_id = ? and state <> 'ended' returning *`,
+            `update trials set state = state where organisation_id = ? and trial_id = ? and state <> 'ended' returning ${trialColumns}`,
             [organisationId, id],
           ),
           andThen: (rows) => rows.flatMap(update),
