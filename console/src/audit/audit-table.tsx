@@ -69,6 +69,7 @@ function Details({ entry: { action, subject, details } }: { entry: AuditEntry })
 function pageOf(action: string, id: string): string | null {
   if (/\.(deleted|removed|disconnected)$/.test(action)) return null
   if (id.startsWith('pmt_')) return promptPath(id)
+  if (id.startsWith('src_')) return `/sources/${encodeURIComponent(id)}`
   if (id.startsWith('alr_')) return `/alerts/${encodeURIComponent(id)}`
   return action.startsWith('repository.') ? `/repositories/${encodeURIComponent(id)}` : null
 }

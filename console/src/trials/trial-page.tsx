@@ -8,6 +8,7 @@ import { canRunTrials } from '../sessions/rights.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyableId, CopyButton } from '../ui/copy-button.tsx'
 import { Detail } from '../ui/detail.tsx'
+import { ExternalLink } from '../ui/external-link.tsx'
 import { existing, PageState } from '../ui/load-state.tsx'
 import { formatNumber } from '../ui/number.ts'
 import { PromptName } from '../ui/prompt-name.tsx'
@@ -92,15 +93,7 @@ function Details({ trial }: { trial: Trial }) {
         ))}
       </Detail>
       {pull !== null && (
-        <Detail name="Pull request">
-          {url === null ? (
-            `#${pull}`
-          ) : (
-            <a href={url} target="_blank" rel="noreferrer">
-              #{pull}
-            </a>
-          )}
-        </Detail>
+        <Detail name="Pull request">{url === null ? `#${pull}` : <ExternalLink to={url}>#{pull}</ExternalLink>}</Detail>
       )}
       <Detail name="Commit">
         <code>{commit.slice(0, 7)}</code>

@@ -6,6 +6,7 @@ import { ledger } from '../ledger.ts'
 import { useDeliverySettings } from '../organisation/text-delivery.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { focusOnOpen } from '../ui/dialog.tsx'
+import { ExternalLink } from '../ui/external-link.tsx'
 import { Field, LineField, NumberField } from '../ui/field.tsx'
 import { FormDialog } from '../ui/form-dialog.tsx'
 import { errorAt } from '../ui/form-error.tsx'
@@ -171,11 +172,7 @@ function Candidate({
           ? ' changes no prompt.'
           : ` changes ${prompts.map(({ name }) => visibleText(name)).join(', ')}.`}{' '}
         {isFork && <strong>It comes from a fork: people without write access may have pushed it. </strong>}
-        {url !== null && (
-          <a href={url} target="_blank" rel="noreferrer">
-            Review it
-          </a>
-        )}
+        {url !== null && <ExternalLink to={url}>Review it</ExternalLink>}
       </Notice>
     </div>
   )

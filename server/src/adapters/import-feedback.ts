@@ -1,5 +1,5 @@
 import type { Prompt } from '../domain/prompt.ts'
-import { findPrompt } from '../domain/prompt-reference.ts'
+import { AmbiguousPromptError, findPrompt } from '../domain/prompt-reference.ts'
 import { type HashVoter, validLabel } from '../domain/signals/details.ts'
 import type { NewSignal } from '../domain/signals/signal.ts'
 import { labelledVersion, maxLabelLength } from '../domain/signals/version.ts'
@@ -31,17 +31,16 @@ export async function readFeedback(
 ): Promise<ReadFeedback> {
   const adapter = adapters[source.adapter]
   const read: ReadFeedback = { signals: new Map(), ignored: 0, rejected: [] }
-  const known = new Map<string, Prompt | null>()
+  const known = new Map<string, Prompt | string>()
   for (const [event, each] of eventsIn(adapter, source.settings, payload).entries()) {
     const mapped = mapEvent(adapter, source.settings, each)
     if (mapped.kind === 'ignored') read.ignored++
     if (mapped.kind === 'rejected') read.rejected.push({ event, reason: mapped.reason })
     if (mapped.kind !== 'vote') continue
-    const prompt = known.get(mapped.prompt) ?? (await findPrompt(prompts, accessOf(source), mapped.prompt))
+    const prompt = known.get(mapped.prompt) ?? (await findNamed(prompts, source, mapped.prompt))
     known.set(mapped.prompt, prompt)
-    const problem =
-      prompt === null ? `no prompt has the name ${JSON.stringify(mapped.prompt)}` : problemWith(mapped, now)
-    if (prompt === null || problem !== null) {
+    const problem = typeof prompt === 'string' ? prompt : problemWith(mapped, now)
+    if (typeof prompt === 'string' || problem !== null) {
       read.rejected.push({ event, reason: problem ?? '' })
       continue
     }
@@ -50,6 +49,16 @@ export async function readFeedback(
     signals.push(await toSignal(source, prompt, mapped, hashVoter, now))
   }
   return read
+}
+
+/** The prompt, or why it cannot be found. */
+async function findNamed(prompts: Store['prompts'], source: SourceOfPlan, name: string): Promise<Prompt | string> {
+  try {
+    return (await findPrompt(prompts, accessOf(source), name)) ?? `no prompt has the name ${JSON.stringify(name)}`
+  } catch (error) {
+    if (error instanceof AmbiguousPromptError) return error.message
+    throw error
+  }
 }
 
 function problemWith({ value, subject, id, voter, time }: MappedEvent, now: Instant): string | null {

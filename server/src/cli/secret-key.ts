@@ -56,7 +56,8 @@ function describeUnreadable({ unreadable }: Reencryption): string {
       unreadable.map(({ table, id, place }) => {
         if (table === 'alerts') return `alert ${place}`
         if (table === 'sources') return `source ${place}`
-        return table === 'organisations' ? `organisation ${id}` : `repository ${id}`
+        if (table === 'organisations') return `organisation ${id}`
+        return table === 'api_keys' ? `key ${id}` : `repository ${id}`
       }),
     ),
   ]

@@ -1,6 +1,8 @@
 import pg from 'pg'
 import { type Instant, monthStart, nextMonthStart } from '../domain/time.ts'
+import { migrationsFolders } from '../files.ts'
 import { workerPoolSize } from '../service/worker/pool-size.ts'
+import { createMigrationTable, readMigrations } from '../store/migrations.ts'
 import { getTypeParser, numberPlaceholders } from '../store/postgres/connection.ts'
 import { minServerVersion } from '../store/postgres/database.ts'
 import { findLayoutProblems, findLocalRemains, findUnreachableNodes } from '../store/postgres/distributed-layout.ts'
@@ -94,9 +96,14 @@ async function checkServer(rows: DatabaseReader['rows'], address: string): Promi
   return fail('database', message, 'Update PostgreSQL to 15 or newer')
 }
 
-const isOurTable = `(c.relname in ('organisations', 'api_keys', 'people', 'invitations', 'sessions', 'prompts', 'history_entries', 'signals',
-  'idempotency_keys', 'signal_usage', 'signal_hours', 'version_hours', 'signal_subjects', 'hour_revisions', 'recent_sums', 'recent_usage', 'trace_links', 'exposure_hours', 'evaluation_hours', 'evaluation_events', 'waiting_evaluations', 'signal_events', 'telemetry_outcomes', 'repositories', 'deliveries', 'pulls', 'edits', 'audit',
-  'prompt_wander', 'prompt_standings', 'shifts', 'regressions', 'sweep', 'judge_queue', 'audit_heads', 'signal_retention', 'readiness', 'schema_migrations', 'change_counter') or c.relname ~ '^signals_\\d{4}_\\d{2}$')`
+const madeByMigration = /(?:create table(?: if not exists)?|rename to)\s+(\w+)/gi
+
+function ourTables(): string[] {
+  const statements = readMigrations(migrationsFolders.postgres).map(({ sql }) => sql)
+  return [createMigrationTable, ...statements].flatMap((sql) =>
+    [...sql.matchAll(madeByMigration)].map(([, name]) => name as string),
+  )
+}
 
 async function checkPrivileges(rows: DatabaseReader['rows']): Promise<Finding> {
   const [row] = await rows(
@@ -104,9 +111,10 @@ async function checkPrivileges(rows: DatabaseReader['rows']): Promise<Finding> {
        has_schema_privilege(current_schema(), 'create')::int as can_create,
        has_database_privilege(current_database(), 'temporary')::int as can_create_temporary,
        (select string_agg(c.relname, ', ') from pg_class c where c.relkind in ('r', 'p') and pg_table_is_visible(c.oid)
-         and ${isOurTable} and not (pg_has_role(c.relowner, 'usage') and has_table_privilege(c.oid, 'select')
+         and (c.relname = any(?) or c.relname ~ '^signals_\\d{4}_\\d{2}$') and not (pg_has_role(c.relowner, 'usage') and has_table_privilege(c.oid, 'select')
          and has_table_privilege(c.oid, 'insert') and has_table_privilege(c.oid, 'update')
          and has_table_privilege(c.oid, 'delete'))) as not_owned`,
+    [`{${ourTables().join(',')}}`],
   )
   const { role, schema, is_standby, can_create, can_create_temporary, not_owned } = row as Row
   if (is_standby === 1) {

@@ -109,6 +109,7 @@ describe('The doctor on a PostgreSQL database', () => {
       `^${role} lacks create on schema public, temporary on the database, ownership of .*\\bsignals\\b`,
     )
     assert.match(finding?.message ?? '', message)
+    assert.match(finding?.message ?? '', /\btrials\b.*\bschema_migrations\b|\bschema_migrations\b.*\btrials\b/)
     assert.match(finding?.fix ?? '', /Grant the privileges/)
     await sql(`drop owned by ${role}`)
     await sql(`drop role ${role}`)

@@ -5,6 +5,8 @@ import { onOneEngine } from '../../../testing/engines.ts'
 import { payloads } from '../../../testing/payloads/sources/index.ts'
 import { useService } from '../../../testing/service.ts'
 import { addSource } from '../../../testing/sources.ts'
+import { operator } from '../../src/domain/access/audit.ts'
+import { newPrompt } from '../../src/domain/prompt.ts'
 
 onOneEngine('promptledger source', (engine) => {
   const service = useService(engine)
@@ -59,12 +61,17 @@ onOneEngine('promptledger source', (engine) => {
       updated_at: 1_600_000_000,
     }
     const named = { ...first, data: { ...first?.data, model_id: tenant.prompt.name } }
-    const file = JSON.stringify([named, old, { ...first, data: { rating: 1, model_id: 'nothing' } }])
+    for (const name of ['a/twin.md', 'b/twin.md']) {
+      await service.store.prompts.create(newPrompt(tenant.organisation.id, name, 1), operator)
+    }
+    // A name that no prompt has, and one that two may mean.
+    const unclear = ['nothing', 'twin'].map((model_id) => ({ ...first, data: { rating: 1, model_id } }))
+    const file = JSON.stringify([...unclear, named, old])
     const env = { DATABASE_URL: service.url, PROMPTLEDGER_SECRET_KEY: service.secretKey.toString('hex') }
     const run = async () =>
       JSON.parse((await runCli(env, ['--json', 'import', 'feedback', source.publicId], file)).stdout)
-    assert.deepEqual(await run(), { imported: 2, replaced: 0, ignored: 0, rejected: 1 })
-    assert.deepEqual(await run(), { imported: 0, replaced: 2, ignored: 0, rejected: 1 })
+    assert.deepEqual(await run(), { imported: 2, replaced: 0, ignored: 0, rejected: 2 })
+    assert.deepEqual(await run(), { imported: 0, replaced: 2, ignored: 0, rejected: 2 })
     const { signals } = await service.store.signals.page(
       tenant.prompt,
       { value: null, since: null, until: null },

@@ -9,6 +9,7 @@ import type { Scenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
 import { path, useTrials } from '../../../testing/trials.ts'
 import { operator } from '../../src/domain/access/audit.ts'
+import { deliveredPrompts, deliveryIndex } from '../../src/domain/delivery/delivered-prompt.ts'
 import { hour, minute } from '../../src/domain/time.ts'
 import { armOf } from '../../src/domain/trials/assignment.ts'
 
@@ -42,6 +43,20 @@ onOneEngine('Trials', (engine) => {
     await scenario.deliver(scenario.forge.pull({ action: 'updated', ...facts }))
     await judge()
     assert.deepEqual(await servedTrial(scenario), expected)
+  })
+
+  test('a trial that ends while a document is written is not in it: its texts are gone', async () => {
+    const scenario = await deliveringScenario()
+    const { id } = await started(scenario)
+    const { organisation } = scenario.tenant
+    const index = await deliveryIndex(service.store, { organisationId: organisation.id, prompts: null }, null)
+    assert.equal(index.prompts.filter(({ trial }) => trial !== null).length, 1)
+    await send(scenario, 'PATCH', `/trials/${id}`, { state: 'ended' })
+    const written = await Array.fromAsync(deliveredPrompts(service.store, organisation.id, index))
+    assert.deepEqual(
+      written.map(({ trial }) => trial),
+      written.map(() => null),
+    )
   })
 
   test('a commit of a branch can be tried, and prompts can be chosen', async () => {

@@ -55,13 +55,17 @@ export function deliveryRoutes(app: FastifyInstance, { store, clock, log }: Cont
       return { data: { id, name, version: live.commitSha, text: live.text, trial: null } }
     }
     const arm = armOf(trial.id, unit, trial.share)
-    exposures.count(organisationId, trial, unit, arm)
     const isCandidate = arm === 'candidate'
-    const texts = isCandidate ? await store.trials.texts(organisationId, [trial.id], [prompt.id]) : []
-    const candidate = texts[0]?.text ?? live.text
-    const chosen = isCandidate
-      ? { version: trial.commitSha, text: candidate }
-      : { version: live.commitSha, text: live.text }
+    const [candidate] = isCandidate ? await store.trials.texts(organisationId, [trial.id], [prompt.id]) : []
+    // The trial has just ended.
+    if (isCandidate && candidate === undefined) {
+      return { data: { id, name, version: live.commitSha, text: live.text, trial: null } }
+    }
+    exposures.count(organisationId, trial, unit, arm)
+    const chosen =
+      candidate === undefined
+        ? { version: live.commitSha, text: live.text }
+        : { version: trial.commitSha, text: candidate.text }
     return { data: { id, name, ...chosen, trial: { id: trial.id, arm } } }
   })
 

@@ -246,7 +246,7 @@ export function sqlTrials(database: Database): TrialStore {
     async texts(organisationId, trialIds, promptIds) {
       const rows = await database.rows(
         `select trial_id, prompt_id, text from trial_prompts where organisation_id = ?
-           and ${database.inJsonArray('trial_id', 'text')} and ${database.inJsonArray('prompt_id', 'bigint')}`,
+           and active = 1 and ${database.inJsonArray('trial_id', 'text')} and ${database.inJsonArray('prompt_id', 'bigint')}`,
         [organisationId, JSON.stringify(trialIds), JSON.stringify(promptIds)],
       )
       return rows.map((row) => ({
