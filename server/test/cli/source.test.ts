@@ -3,10 +3,9 @@ import { test } from 'node:test'
 import { runCli, runCliJson } from '../../../testing/cli.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { payloads } from '../../../testing/payloads/sources/index.ts'
+import { queryRows } from '../../../testing/rows.ts'
 import { useService } from '../../../testing/service.ts'
 import { addSource } from '../../../testing/sources.ts'
-import { operator } from '../../src/domain/access/audit.ts'
-import { newPrompt } from '../../src/domain/prompt.ts'
 
 onOneEngine('promptledger source', (engine) => {
   const service = useService(engine)
@@ -61,10 +60,9 @@ onOneEngine('promptledger source', (engine) => {
       updated_at: 1_600_000_000,
     }
     const named = { ...first, data: { ...first?.data, model_id: tenant.prompt.name } }
-    for (const name of ['a/twin.md', 'b/twin.md']) {
-      await service.store.prompts.create(newPrompt(tenant.organisation.id, name, 1), operator)
-    }
-    // A name that no prompt has, and one that two may mean.
+    const twins = ['a', 'b'].map((id) => `(${tenant.organisation.id}, '${id.padStart(28, 'pmt_')}', 'twin', 1)`)
+    await queryRows(service.url, `insert into prompts (organisation_id, public_id, name, created_at) values ${twins}`)
+    // A name that no prompt has, and one that two have, as older versions allowed.
     const unclear = ['nothing', 'twin'].map((model_id) => ({ ...first, data: { rating: 1, model_id } }))
     const file = JSON.stringify([...unclear, named, old])
     const env = { DATABASE_URL: service.url, PROMPTLEDGER_SECRET_KEY: service.secretKey.toString('hex') }
