@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { chmod, chown, cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { childrenOf } from './child-processes.ts'
 import { onTestEnd } from './cleanup.ts'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
@@ -103,11 +103,6 @@ async function startServer(
       ]),
     stop,
   }
-}
-
-function childrenOf(pid: number): number[] {
-  const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
-  return pids === '' ? [] : pids.split(' ').map(Number)
 }
 
 /** PostgreSQL does not run as root, and another user may have no access to the checkout: that user gets a copy. */

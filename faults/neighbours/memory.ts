@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parentPort, Worker, workerData } from 'node:worker_threads'
+import { childrenOf } from '../../testing/child-processes.ts'
 
 /**
  * The resident memory of the service and all its descendants, in megabytes. Pages that several processes map from the same
@@ -47,20 +48,6 @@ function sample(pid: number): MemorySample {
 
 function withDescendants(pid: number): number[] {
   return [pid, ...childrenOf(pid).flatMap(withDescendants)]
-}
-
-function childrenOf(pid: number): number[] {
-  return tasksOf(pid).flatMap((task) =>
-    read(`/proc/${pid}/task/${task}/children`).split(' ').filter(Boolean).map(Number),
-  )
-}
-
-function tasksOf(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`)
-  } catch {
-    return []
-  }
 }
 
 function residentOf(pid: number): { private: number; shared: number } {

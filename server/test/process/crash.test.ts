@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { cpSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -8,6 +7,7 @@ import { basename, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
+import { childrenOf } from '../../../testing/child-processes.ts'
 import { type Engine, onEachEngine } from '../../../testing/engines.ts'
 import { type BusyRepository, busyRepository, type ForgeEvent } from '../../../testing/forge-events.ts'
 import { writeRef } from '../../../testing/git-checkout.ts'
@@ -150,13 +150,11 @@ async function deliver({ address }: RunningProcess, sendings: Sending[]): Promis
 
 /** Kills the service. With `gits`, its git processes die too and leave their locks behind, as when the machine goes down. */
 async function crashWith(service: RunningProcess, gits: boolean): Promise<void> {
-  const parent = String(service.process.pid)
-  const processes = gits ? execFileSync('ps', ['-A', '-o', 'pid=,ppid=,comm=']).toString().split('\n') : []
-  const children = processes.map((line) => line.trim().split(/\s+/)).filter(([, ppid]) => ppid === parent)
+  const children = gits ? childrenOf(service.process.pid as number) : []
   await service.stop('SIGKILL')
-  for (const [pid] of children) {
+  for (const pid of children) {
     try {
-      process.kill(-Number(pid), 'SIGKILL')
+      process.kill(-pid, 'SIGKILL')
     } catch {
       // The process had already exited.
     }
