@@ -22,7 +22,8 @@ export function pauseConnection({ raw: request }: FastifyRequest, { raw: respons
     setTimeout(() => socket.resume(), pauseAfterRejectionMs).unref()
   }
   // Until both have finished, Node itself keeps reading from the socket.
-  request.once('end', pause).resume()
+  if (request.readableEnded) unfinished--
+  else request.once('end', pause).resume()
   response.once('finish', pause)
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { operations } from '../../../../contract/votes.ts'
@@ -195,14 +196,19 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
         done()
       })
 
-      app.addHook('preParsing', (request, _reply, body, done) => {
+      app.addHook('preParsing', ({ raw, visit }, _reply, body, done) => {
+        // Node emits no 'end' for a request without a body (`optimizeEmptyRequests`). Waiting for it would hang.
+        if (raw.readableEnded) {
+          done(null, Readable.from([]))
+          return
+        }
         // If the client disconnected during the key lookup, the body stream never ends and the request would hang.
-        if (request.raw.destroyed) {
+        if (raw.destroyed) {
           done(clientGone())
           return
         }
         // A slow client must not keep other requests of its organisation waiting.
-        if (request.raw.complete === false && request.visit !== null) leave(request.visit)
+        if (raw.complete === false && visit !== null) leave(visit)
         done(null, body)
       })
 
