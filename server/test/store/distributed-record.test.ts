@@ -15,6 +15,7 @@ import { distributedTables } from '../../src/store/postgres/distributed-tables.t
 import { partitionCreator, skippingKnownMonths } from '../../src/store/postgres/partitions.ts'
 import { recentSums } from '../../src/store/postgres/recent-sums.ts'
 import { recordBatch } from '../../src/store/postgres/signal-batch.ts'
+import { signalFence } from '../../src/store/postgres/signal-fence.ts'
 
 /** What the function uses of Citus, where each organisation with an even ID is on a shard that this server has. */
 const citus = [
@@ -49,6 +50,7 @@ if (!isCitus)
         distributed,
         prepare,
         recentSums(distributed, 1),
+        signalFence(database),
         () => service.now,
         service.store.cacheGeneration,
       )

@@ -30,7 +30,8 @@ if (!isCitus)
       onTestEnd(() => other.end())
       await other.query('begin')
       const changes = planChanges([{ id: 1_000_000 + writer, signal, planned: null, outcome: null }], new Map())
-      const { sql, parameters } = recordStatement(changedRows(changes, service.now), writer, false)
+      const [fence] = await queryRows(service.url, 'insert into batch_fences default values returning id')
+      const { sql, parameters } = recordStatement(changedRows(changes, service.now), writer, Number(fence?.id), false)
       assert.equal((await other.query(sql, parameters)).rows.length, 1)
       return other
     }

@@ -40,7 +40,10 @@ onPostgres('While another process moves a vote to another time', () => {
     onTestEnd(() => other.end())
     await other.query('begin')
     const rows = changedRows([change], Date.now())
-    const { sql, parameters } = isCitus ? distributedStatement(rows) : recordStatement(rows, 1, false)
+    const [fence] = await queryRows(service.url, 'insert into batch_fences default values returning id')
+    const { sql, parameters } = isCitus
+      ? distributedStatement(rows)
+      : recordStatement(rows, 1, Number(fence?.id), false)
     assert.equal((await other.query(sql, parameters)).rows.length, 1)
     const removal = remove(before.signalId)
     await eventually(async () => (await lockWaiters(service.url)) === 1)

@@ -13,6 +13,7 @@ import {
   referenceTable,
 } from './distributed-tables.ts'
 import { moveAllRecent } from './recent-sums.ts'
+import { restoreSignalKey } from './signal-key.ts'
 
 const guide = 'docs/operations/citus.md'
 
@@ -68,6 +69,8 @@ async function distribute(client: pg.ClientBase, shards: number): Promise<Distri
   await client.query(`lock table ${[...distributedTables, referenceTable].join(', ')} in access exclusive mode`)
   // Citus cannot move them.
   if (isNew) for (const sql of moveAllRecent) await client.query(sql)
+  // The function that records on workers has no fence, which would be a row of the coordinator.
+  if (isNew) await restoreSignalKey(client)
   const before = await countRows(rows)
   await distributeTables(client, shards)
   const after = await countRows(rows)

@@ -7,20 +7,21 @@ import type { PostgresDatabase } from './database.ts'
 // Up to 16 KB of metadata in each row, which arrive and are parsed at once.
 const batchSize = 200
 
-/** Scans by the primary key, which starts with the organisation. */
+/** Scans prompt by prompt: no index starts with the organisation. */
 export function postgresSignalScan(database: PostgresDatabase): SignalScan {
   return {
     async next({ organisationId, last }, pattern) {
       const rows = await database.rows(
         `select prompt_id, created_at, id, case when ${mayMatch} then metadata end as metadata
-         from signals where organisation_id = ? and (prompt_id, created_at, id) > (?, ?, ?)
-         order by prompt_id, created_at, id limit ${batchSize}`,
+         from signals where organisation_id = ? and prompt_id = ? and (created_at, id) > (?, ?)
+         order by created_at, id limit ${batchSize}`,
         [pattern, organisationId, last.promptId, last.createdAt, last.id],
       )
-      const end = rows.length < batchSize ? undefined : rows.at(-1)
+      const end = rows.at(-1)
+      const isComplete = end === undefined || rows.length < batchSize
       return {
         candidates: rows.filter(({ metadata }) => metadata !== null),
-        last: end === undefined ? null : toPosition(end),
+        last: isComplete ? await startOfNext(organisationId, last.promptId) : toPosition(end),
       }
     },
 
@@ -42,6 +43,12 @@ export function postgresSignalScan(database: PostgresDatabase): SignalScan {
         const { condition, parameters } = selected(organisationId, promptId, ofPrompt)
         return statement(`delete from signals where ${condition} returning ${deletedColumns}`, parameters)
       }),
+  }
+
+  async function startOfNext(organisationId: number, promptId: number): Promise<SignalPosition | null> {
+    const sql = 'select min(id) as id from prompts where organisation_id = ? and id > ?'
+    const [next] = await database.rows(sql, [organisationId, promptId])
+    return next?.id == null ? null : { promptId: next.id as number, createdAt: 0, id: 0 }
   }
 
   // Includes the time, so PostgreSQL touches only the partitions concerned. The signals are in time order.

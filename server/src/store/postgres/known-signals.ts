@@ -64,8 +64,9 @@ export async function lookUp(database: PostgresDatabase, open: PendingSignal[], 
 }
 
 /**
- * Settles the changes that turn out to be stored after the connection broke. One that is not may still be in flight on the broken
- * connection: it is sent again under the same ID, which PostgreSQL stores only once. `votes` were looked up after that.
+ * Settles the changes that turn out to be stored after the connection broke. The fence is removed, so the others never will be, and can be
+ * sent again. On Citus they may still be in flight: they have the same IDs again, which its key allows only once. `votes` were looked
+ * up after that.
  */
 export async function settleFound(database: PostgresDatabase, sent: SignalChange[], votes: KnownVotes): Promise<void> {
   const inserted = sent.filter(({ signal }) => subjectKey(signal) === null)

@@ -4,6 +4,7 @@ import { createMigrationTable, currentVersion, pendingMigrations, readMigrations
 import { chainEarlierEntries } from '../sql/unchained-audit.ts'
 import type { PostgresDatabase } from './database.ts'
 import { completeDistribution, inSequence } from './distribute.ts'
+import { dropSignalKey } from './signal-key.ts'
 
 export async function migrate(database: PostgresDatabase, clock: Clock): Promise<number> {
   const migrations = readMigrations(migrationsFolders.postgres)
@@ -22,6 +23,7 @@ export async function migrate(database: PostgresDatabase, clock: Clock): Promise
       await client.query('commit')
     }
     if (database.isDistributed) await completeDistribution(client)
+    else await dropSignalKey(client)
   })
   await chainEarlierEntries(database, clock())
   return migrations.at(-1)?.version ?? 0

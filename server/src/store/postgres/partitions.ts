@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { hour, type Instant, isoTime, nextMonthStart } from '../../domain/time.ts'
 import { takeLock } from './connection.ts'
 import type { PostgresDatabase } from './database.ts'
+import { hasSignalKey } from './signal-key.ts'
 
 // How long recording waits for the partition of the month after.
 const aheadTimeoutMs = 5_000
@@ -84,6 +85,8 @@ async function createMissing(client: pg.ClientBase, months: Instant[]): Promise<
     // Attaching takes a weaker lock than creating in place, which would wait for all readers and block all writers.
     await client.query('begin')
     await client.query(`create table ${table} (like signals including all)`)
+    // Without a key, a database that is replicated logically would reject deletions.
+    if (!(await hasSignalKey(client))) await client.query(`alter table ${table} replica identity full`)
     await client.query(
       `alter table signals attach partition ${table} for values from (${month}) to (${nextMonthStart(month)})`,
     )

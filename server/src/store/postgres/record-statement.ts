@@ -19,6 +19,7 @@ import {
   voteKey,
   votes,
 } from './record-rows.ts'
+import { fenceSql } from './signal-fence.ts'
 
 /** Which parts of the statement a batch needs. Most need few, and each costs time even without rows. */
 interface Parts {
@@ -77,7 +78,7 @@ function setsOf(parts: Parts): RowSet[] {
  * Stores the changes of a batch in a single statement, so in one round trip and one transaction. Those of an organisation are stored all
  * together or, if they exceed its monthly limit or a vote is not as expected, not at all: the result has the organisations that are
  * stored. The caller then finds out why, and sends what is left. The statement fails if an idempotency key, or a first vote on its
- * subject, exists: nothing is stored then.
+ * subject, exists, or if the fence does not: nothing is stored then.
  *
  * Everything is counted before it is sent, so that PostgreSQL only adds rows to tables: grouping and joining took a third of its time.
  */
@@ -138,7 +139,9 @@ function recordSql(parts: Parts): string {
   }
   const names = Object.keys(ctes) as (keyof typeof ctes)[]
   const defined = names.filter((name) => used[name]).map((name) => `${name} as ${ctes[name]}`)
-  return `with ${defined.join(',\n')}\nselect organisation_id as organisation, used from ${granted}`
+  const fence = fenceSql(sets.reduce((sum, { columns }) => sum + Object.keys(columns).length, 1))
+  return `with ${fence.cte},\n${defined.join(',\n')}
+    select organisation_id as organisation, used from ${granted} where ${fence.condition}`
 }
 
 const statements = new Map<string, string>()
@@ -156,11 +159,12 @@ export interface Granted {
 export function recordStatement(
   rows: ChangedRows,
   writer: number,
+  fence: number,
   addsRecent: boolean,
 ): { sql: string; parameters: string[] } {
   const parts = partsOf(rows, addsRecent)
   const key = Object.values(parts).map(Number).join('')
   const sql = statements.get(key) ?? recordSql(parts)
   statements.set(key, sql)
-  return { sql, parameters: parametersOf(setsOf(parts), rows, writer) }
+  return { sql, parameters: [...parametersOf(setsOf(parts), rows, writer), String(fence)] }
 }

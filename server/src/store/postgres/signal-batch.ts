@@ -23,6 +23,7 @@ import type { PreparePartitions } from './partitions.ts'
 import type { RecentSums } from './recent-sums.ts'
 import { monthsOf } from './record-rows.ts'
 import { type Granted, recordStatement } from './record-statement.ts'
+import { fenceGone, type SignalFence } from './signal-fence.ts'
 import { signalIds } from './signal-ids.ts'
 
 // How long to keep trying after the connection broke. If PostgreSQL is not back by then, the callers get an error.
@@ -34,7 +35,7 @@ const uniqueViolation = '23505'
 const serializationFailure = '40001'
 // The only check that a recorded signal can fail: its month has no partition.
 const checkViolation = '23514'
-const conflictCodes: unknown[] = [uniqueViolation, deadlock, serializationFailure, checkViolation]
+const conflictCodes: unknown[] = [uniqueViolation, deadlock, serializationFailure, checkViolation, fenceGone]
 const maxConflicts = 10
 
 // A known key or vote rolls back the whole batch, with the signals of other organisations, and looking them up first takes another round
@@ -46,6 +47,7 @@ export function recordBatch(
   database: PostgresDatabase,
   preparePartitions: PreparePartitions,
   recent: RecentSums,
+  fence: SignalFence,
   clock: Clock,
   generation: () => number,
 ): (signals: SignalToRecord[]) => Promise<RecordOutcome[]> {
@@ -74,8 +76,13 @@ export function recordBatch(
     let addsRecent = false
     // Set once some signals may be stored without our knowing. From then on they must be looked up before they are sent again.
     let deadline: number | null = null
+    // Those of the last statement, and of one that may still be running.
+    let fenceId: number | null = null
+    let broken: number | null = null
 
     async function lookUpOpen(): Promise<void> {
+      if (broken !== null) await fence.remove(broken)
+      broken = null
       const open = batch.filter(({ outcome }) => outcome === null)
       await lookUp(database, open, votes)
       if (deadline !== null) await settleFound(database, sent, votes)
@@ -117,6 +124,7 @@ export function recordBatch(
             mustLookUp = true
             lookUpUntil = performance.now() + lookUpForMs
           }
+          if (code === fenceGone) fence.abandon(fenceId)
           // The clock went back to a month whose partition retention has already dropped.
           if (code === checkViolation) await preparePartitions(monthsOf(changedRows(sent, clock())), true)
           continue
@@ -124,6 +132,9 @@ export function recordBatch(
         const nothingStored = batch.every(({ outcome }) => outcome === null) && !(error instanceof UnknownOutcome)
         if (deadline === null && nothingStored) throw error
         ids.discard()
+        broken ??= fenceId
+        fence.abandon(fenceId)
+        fenceId = null
         deadline ??= performance.now() + reconnectTimeoutMs
         if (performance.now() > deadline) throw error
         mustLookUp = true
@@ -140,9 +151,10 @@ export function recordBatch(
       sent = changes
       // A vote may keep the time of the one that it replaces, which the batch did not know before.
       if (rows.removed.length > 0) await preparePartitions(monthsOf(rows))
-      const { sql, parameters } = database.isDistributed
-        ? distributedStatement(rows)
-        : recordStatement(rows, recent.writer, addsRecent)
+      // Citus has a key on signals instead.
+      fenceId = database.isDistributed ? null : await fence.id()
+      const { sql, parameters } =
+        fenceId === null ? distributedStatement(rows) : recordStatement(rows, recent.writer, fenceId, addsRecent)
       const granted = (await database.attempt(sql, parameters)) as unknown as Granted[]
       return new Map(granted.map(({ organisation, used }) => [organisation, used ?? 0]))
     }

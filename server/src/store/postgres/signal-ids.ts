@@ -12,7 +12,7 @@ interface SignalIds {
 
 /**
  * Reserves signal IDs before the signals are stored. If the connection breaks before PostgreSQL responds, a signal can then be
- * looked up by its ID and cannot be stored twice.
+ * looked up by its ID.
  */
 export function signalIds(database: PostgresDatabase): SignalIds {
   let reserved: number[] = []

@@ -18,6 +18,7 @@ import { recentSums } from './recent-sums.ts'
 import { checkForReplicaChanges, withTimeout } from './replica-changes.ts'
 import { postgresRetention } from './retention.ts'
 import { recordBatch } from './signal-batch.ts'
+import { signalFence } from './signal-fence.ts'
 import { createWorkers, groupCommitByWorker } from './worker-queues.ts'
 
 // While PostgreSQL stores one half, this process responds to the other. A statement costs as much as some thirty of its signals, so
@@ -46,7 +47,8 @@ export async function openPostgresStore(
   await preparePartitions([monthStart(clock())])
 
   const recent = recentSums(database, Math.floor(Math.random() * maxWriter))
-  const record = recordBatch(database, preparePartitions, recent, clock, caches.generation)
+  const fence = signalFence(database)
+  const record = recordBatch(database, preparePartitions, recent, fence, clock, caches.generation)
   const ofOneServer = groupCommit(record, { batchSize, onBatch })
   const byWorker = groupCommitByWorker(createWorkers(database), record, onLostConnection, { onBatch })
   // The tables may be distributed while this process runs.
@@ -103,6 +105,7 @@ export async function openPostgresStore(
       byWorker.close()
       await Promise.all([ofOneServer.idle(), byWorker.idle()])
       await recent.close()
+      await fence.close()
       await database.close()
     },
   }

@@ -146,8 +146,12 @@ async function countOf(connection: ArchiveConnection, name: string, organisation
 
 function ofOrganisation(table: string, id: number | null): { where: string; parameters: Value[] } {
   if (id === null) return { where: '', parameters: [] }
+  if (table === 'signals') return { where: ` where ${signalsOf}`, parameters: [id, id] }
   return { where: ` where ${table === 'organisations' ? 'id' : 'organisation_id'} = ?`, parameters: [id] }
 }
+
+// On PostgreSQL, no index of signals starts with the organisation.
+const signalsOf = 'organisation_id = ? and prompt_id in (select id from prompts where organisation_id = ?)'
 
 /** Columns that must be unique across organisations, and how to show a row to the operator. */
 const keyLabel = `name || ' (…' || hint || ')'`
@@ -204,8 +208,8 @@ async function checkRetention(
   }
   const cutoff = 'select kept_since from signal_retention'
   const [[retainedHere, expired]] = (await connection.rows(
-    `select (${cutoff}), count(*) from signals where organisation_id = ? and created_at < (${cutoff})`,
-    [organisationId],
+    `select (${cutoff}), count(*) from signals where ${signalsOf} and created_at < (${cutoff})`,
+    [organisationId, organisationId],
   )) as [[number, number]]
   if (expired > 0) {
     throw new Error(

@@ -1,0 +1,1 @@
+-- Nothing to do here: a batch never outlives the connection that stores it.
