@@ -9,7 +9,11 @@ import { lockWaiters } from '../../../testing/lock-waiters.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, TestService } from '../../../testing/service.ts'
 import { assertSumsAgree } from '../../../testing/signal-sums.ts'
+import { signalFor } from '../../../testing/signals.ts'
 import { startTcpProxy, type TcpProxy } from '../../../testing/tcp-proxy.ts'
+import { recordStatement } from '../../src/store/postgres/record-statement.ts'
+import { fenceGone } from '../../src/store/postgres/signal-fence.ts'
+import { changedRows, planChanges } from '../../src/store/sql/signal-changes.ts'
 
 // Part of every signal sent here, so the proxy recognises the statement that stores it.
 const marker = 'the one that breaks it'
@@ -24,10 +28,12 @@ onPostgres('When the connection breaks while signals are stored', () => {
     await service.open({ create: async () => ({ url: proxy.url, remove: async () => {} }) })
   })
 
-  function send(tenant: Tenant, count: number): Promise<LightMyRequestResponse[]> {
+  function send(tenant: Tenant, count: number, key: string | null = 'k'): Promise<LightMyRequestResponse[]> {
     const body = { value: 'positive', metadata: { marker } }
     return Promise.all(
-      Array.from({ length: count }, (_, i) => tenant.signal(body, i === 1 ? { 'idempotency-key': 'k' } : {})),
+      Array.from({ length: count }, (_, i) =>
+        tenant.signal(body, i === 1 && key !== null ? { 'idempotency-key': key } : {}),
+      ),
     )
   }
 
@@ -123,7 +129,8 @@ onPostgres('When the connection breaks while signals are stored', () => {
       await other.query('begin')
       await other.query('select * from signal_usage where organisation_id = $1 for update', [tenant.organisation.id])
       const broken = proxy.breakAt('during', marker)
-      const sent = send(tenant, 10)
+      // A key would be a reason not to store the batch twice.
+      const sent = send(tenant, 10, null)
       await broken
       // Both the broken statement and the one sent again, after a lookup found nothing, wait for the usage row.
       await eventually(async () => assert.equal(await lockWaiters(database.url), 2))
@@ -134,6 +141,46 @@ onPostgres('When the connection breaks while signals are stored', () => {
       await assertStored(tenant, responses, before)
     })
   }
+
+  test('signals that PostgreSQL is still storing after the connection broke are waited for, and not sent again', async () => {
+    const tenant = await service.tenant('business')
+    const first = await send(tenant, 1)
+    const other = new pg.Client(database.url)
+    await other.connect()
+    onTestEnd(() => other.end())
+    await other.query('begin')
+    await other.query('lock table signals_2026_11 in share mode')
+    const broken = proxy.breakAt('during', marker)
+    const sent = send(tenant, 10, null)
+    await broken
+    // The broken statement waits for the month, and the removal of its fence for the statement.
+    await eventually(async () => assert.equal(await lockWaiters(database.url), 2))
+    await other.query('commit')
+    const responses = await sent
+    assertAllRecorded(responses)
+    await assertStored(tenant, [...first, ...responses])
+  })
+
+  test('a statement that PostgreSQL receives after its fence was removed stores nothing', async () => {
+    const tenant = await service.tenant()
+    const signal = signalFor(tenant, { metadata: `{"marker":"${marker}"}` })
+    const changes = planChanges([{ id: 1, signal, planned: null, outcome: null }], new Map())
+    const { sql, parameters } = recordStatement(changedRows(changes, service.now), 1, 0, false)
+    const late = new pg.Client(database.url)
+    await late.connect()
+    onTestEnd(() => late.end())
+    await assert.rejects(late.query(sql, parameters), { code: fenceGone })
+    await assertStored(tenant, [])
+  })
+
+  test('a process whose fence is gone, after a failover to a server that never had it, records with another', async () => {
+    const tenant = await service.tenant()
+    const first = await send(tenant, 1)
+    await queryRows(database.url, 'delete from batch_fences')
+    const responses = await send(tenant, 9)
+    assertAllRecorded(responses)
+    await assertStored(tenant, [...first, ...responses])
+  })
 
   test('near the limit, exactly as many signals are recorded as fit, and the others are rejected', async () => {
     for (const moment of ['before', 'after'] as const) {

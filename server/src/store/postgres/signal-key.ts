@@ -1,17 +1,18 @@
 import type pg from 'pg'
 
-const lockTimeout = '5s'
+const lockTimeoutMs = 5_000
 // Somebody reads for longer, or locks tables in another order. The next process that starts tries again.
 const retriedCodes: unknown[] = ['55P03', '40P01']
 
 // Has all that is needed to find the signals of a prompt in order, but the order of those with the same time. Its 16 bytes are the most for
 // which PostgreSQL fills the pages, and it does so only without deduplication: docs/decisions/0102.
-const addIndex =
-  'create index signals_by_time on only signals (prompt_id, created_at) with (deduplicate_items = off)'
+const addIndex = 'create index signals_by_time on only signals (prompt_id, created_at) with (deduplicate_items = off)'
 
 /** Whether months are created with a primary key. It is needed where no fence keeps a batch from being stored twice (signal-fence.ts). */
 export async function hasSignalKey(client: pg.ClientBase): Promise<boolean> {
-  const { rows } = await client.query(`select from pg_constraint where conrelid = 'signals'::regclass and contype = 'p'`)
+  const { rows } = await client.query(
+    `select from pg_constraint where conrelid = 'signals'::regclass and contype = 'p'`,
+  )
   return rows.length > 0
 }
 
@@ -20,7 +21,7 @@ export async function hasSignalKey(client: pg.ClientBase): Promise<boolean> {
  * so existing months are detached meanwhile, and keep theirs. They are attached again without a scan, because a constraint
  * says that all rows are of the month: validating that reads the month, but blocks nobody.
  */
-export async function dropSignalKey(client: pg.ClientBase): Promise<void> {
+export async function dropSignalKey(client: pg.ClientBase, timeoutMs = lockTimeoutMs): Promise<void> {
   if (!(await hasSignalKey(client))) return
   const { rows } = await client.query<{ name: string; bounds: string; condition: string; isPending: boolean }>(
     `select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bounds,
@@ -29,7 +30,7 @@ export async function dropSignalKey(client: pg.ClientBase): Promise<void> {
   )
   // Retention detaches the rest of it, and cannot do so once it is attached again.
   if (rows.some(({ isPending }) => isPending)) return
-  await client.query(`set lock_timeout = '${lockTimeout}'`)
+  await client.query(`set lock_timeout = ${timeoutMs}`)
   try {
     for (const { name, condition } of rows) {
       await client.query(`alter table ${name} drop constraint if exists of_month`)
