@@ -36,6 +36,7 @@ const notArchived = [
   // Part of signal_hours, version_hours and signal_usage in the archive.
   'recent_sums',
   'recent_usage',
+  'batch_fences',
   'sessions',
   'invitations',
   'shares',
