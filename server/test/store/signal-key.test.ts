@@ -7,6 +7,7 @@ import { queryRows } from '../../../testing/rows.ts'
 import { openTestStore, type Tenant, TestService } from '../../../testing/service.ts'
 import { assertSumsAgree } from '../../../testing/signal-sums.ts'
 import { noDetails, signalFor } from '../../../testing/signals.ts'
+import { operator } from '../../src/domain/access/audit.ts'
 import { countErasure, metadataQuery } from '../../src/domain/signals/erasure.ts'
 import { day, type Instant } from '../../src/domain/time.ts'
 import { dropSignalKey, restoreSignalKey } from '../../src/store/postgres/signal-key.ts'
@@ -86,7 +87,7 @@ if (!isCitus)
       const page = await service.store.signals.page(
         tenant.prompt,
         { value: null, since: null, until: null },
-        { page: 1, limit: 5 },
+        { page: '1', limit: 5 },
       )
       assert.deepEqual(
         page.signals.map(({ id }) => id),
@@ -116,7 +117,7 @@ if (!isCitus)
         [now, service.now, service.now],
       )
       for (const [, id] of await timesOf(0)) {
-        assert.ok(await service.store.signals.delete(tenant.prompt, id, service.now, { keyId: null }))
+        assert.ok(await service.store.signals.delete(tenant.prompt, id, service.now, operator))
       }
       assert.equal(await count(), 0)
       await assertSumsAgree(service.url)

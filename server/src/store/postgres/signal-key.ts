@@ -1,7 +1,7 @@
 import type pg from 'pg'
 
 const lockTimeoutMs = 5_000
-// Somebody reads for longer, or locks tables in another order. The next process that starts tries again.
+// A client reads for longer, or locks tables in another order. The next process that starts tries again.
 const retriedCodes: unknown[] = ['55P03', '40P01']
 
 // Has all that is needed to find the signals of a prompt in order, but the order of those with the same time. Its 16 bytes are the most for
@@ -19,7 +19,7 @@ export async function hasSignalKey(client: pg.ClientBase): Promise<boolean> {
 /**
  * Gives new months a smaller index instead of the primary key. PostgreSQL drops the key of a partitioned table with those of its partitions,
  * so existing months are detached meanwhile, and keep theirs. They are attached again without a scan, because a constraint
- * says that all rows are of the month: validating that reads the month, but blocks nobody.
+ * says that all rows are of the month: validating that reads the month, but blocks neither writers nor readers.
  */
 export async function dropSignalKey(client: pg.ClientBase, timeoutMs = lockTimeoutMs): Promise<void> {
   if (!(await hasSignalKey(client))) return
