@@ -5,7 +5,9 @@ var current = process.versions.node.split('.').map(Number)
 
 if (current[0] > required[0] || (current[0] === required[0] && current[1] >= required[1])) {
   hideSqliteWarning()
-  void import('./main.js')
+  // Commands run for a moment, and Node's own cache has what they need.
+  if ([undefined, 'serve', 'demo'].includes(process.argv[2])) require('./code-cache.js').loadShared()
+  require('./main.js')
 } else {
   process.stderr.write(
     'promptledger: Node.js ' +

@@ -1,4 +1,5 @@
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { type Plugin, rolldown } from 'rolldown'
 import { consoleFolder, demoPromptsFolder, migrationsFolders, referenceFolder } from '../server/src/files.ts'
@@ -21,6 +22,7 @@ export async function buildPackage(folder: URL): Promise<void> {
     [demoPromptsFolder, new URL('demo-prompts/', code)],
     [referenceFolder, new URL('reference/', code)],
     [new URL('bin.js', import.meta.url), new URL('bin.js', code)],
+    [new URL('code-cache.js', import.meta.url), new URL('code-cache.js', code)],
     [new URL('README.md', import.meta.url), new URL('README.md', folder)],
     [new URL('LICENSE', root), new URL('LICENSE', folder)],
   ]
@@ -49,21 +51,54 @@ function writeJson(file: URL, value: unknown): Promise<void> {
 const requireHttp: Plugin = {
   name: 'require-http',
   resolveId: (id, importer) =>
-    /^node:https?$/.test(id) && importer !== undefined ? { id: `\0required-${id}`, moduleSideEffects: false } : null,
+    id === 'node:http' && importer !== undefined ? { id: `\0required-${id}`, moduleSideEffects: false } : null,
   load: (id) => {
-    const [, name] = /^\0required-(node:https?)$/.exec(id) ?? []
-    return name === undefined ? null : `module.exports = process.getBuiltinModule('${name}')`
+    return id === '\0required-node:http' ? "module.exports = process.getBuiltinModule('node:http')" : null
   },
 }
 
-/** Fastify loads `node:http2` in any case and uses it only for HTTP/2, which the service leaves to a proxy. */
-const http2OnFirstUse: Plugin = {
-  name: 'http2-on-first-use',
-  resolveId: (id) => (id === 'node:http2' ? { id: '\0first-use-node:http2', moduleSideEffects: false } : null),
-  load: (id) =>
-    id === '\0first-use-node:http2'
-      ? "module.exports = new Proxy({}, { get: (_, name) => process.getBuiltinModule('node:http2')[name] })"
+/**
+ * Code imports these in any case, and a start uses none of them: HTTPS, which brings TLS, costs 12 ms, and HTTP/2 is left to a proxy.
+ * Fastify compares versions only of plugins that ask for one, and schemas are compiled when the first body arrives.
+ */
+const neededLater = ['node:https', 'node:http2', 'semver', 'ajv']
+const loadNow = createRequire(import.meta.url)
+
+/** Their exports are getters, which load them. */
+const onFirstUse: Plugin = {
+  name: 'on-first-use',
+  resolveId: (id, importer) =>
+    neededLater.includes(id) && !importer?.startsWith('\0first-use-')
+      ? { id: `\0first-use-${id}`, moduleSideEffects: false }
       : null,
+  load: (id) => {
+    const [, name] = /^\0first-use-(.*)$/.exec(id) ?? []
+    if (name === undefined) return null
+    const loaded = name.startsWith('node:')
+      ? `process.getBuiltinModule('${name}')`
+      : `require(${JSON.stringify(loadNow.resolve(name))})`
+    const getters = Object.keys(loadNow(name)).map(
+      (key) => `get ${JSON.stringify(key)}() { return ${loaded}[${JSON.stringify(key)}] }`,
+    )
+    return `module.exports = { ${getters.join(',\n')} }`
+  },
+}
+
+/**
+ * The router compiles a function for each part of each path while routes are added, most of them again whenever a later path splits
+ * the part. That is a twelfth of the start. Compiled with its first request, each path is compiled once, or never.
+ */
+const compileRoutesLater: Plugin = {
+  name: 'compile-routes-later',
+  transform: {
+    filter: { id: /find-my-way\/lib\/(node|handler-storage)\.js$/ },
+    handler: (code, id) => {
+      const later = 'let compiled\nreturn (a, b, c, d, e) => (compiled ??= $1)(a, b, c, d, e)'
+      const changed = code.replace(/return (new Function\(.*) \/\/ eslint.*/, later)
+      if (changed === code) throw new Error(`${id} no longer returns a function that it compiles`)
+      return changed
+    },
+  },
 }
 
 /** One character that is not ASCII doubles the memory of a source text, and the time to read it. */
@@ -90,6 +125,9 @@ const unused = [
   'light-my-request',
 ]
 
+/** The driver, and what uses it. */
+const postgres = /server\/src\/store\/postgres\/|node_modules\/(pg|pg-[^/]+|pgpass|postgres-[^/]+|split2|xtend)\//
+
 /** Returns the paths of the bundled modules. */
 async function bundle(folder: URL): Promise<string[]> {
   const build = await rolldown({
@@ -100,17 +138,24 @@ async function bundle(folder: URL): Promise<string[]> {
     external: unused,
     // From source, these imports do delay loading. In the bundle, what several chunks use is in `shared`.
     checks: { ineffectiveDynamicImport: false },
-    plugins: [requireHttp, http2OnFirstUse, asciiOnly],
+    plugins: [requireHttp, onFirstUse, compileRoutesLater, asciiOnly],
   })
   const { output } = await build.write({
     dir: fileURLToPath(folder),
-    format: 'esm',
+    format: 'cjs',
+    banner: "'use strict';",
     // Names of functions stay, for stack traces.
     minify: { compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
     // All in one folder, from where server/src/files.ts finds the other files.
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
-    codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] },
+    codeSplitting: {
+      groups: [
+        { name: 'shared', test: (id) => !postgres.test(id), minShareCount: 2, priority: 1 },
+        // A start on SQLite does without.
+        { name: 'postgres', test: postgres, minShareCount: 2 },
+      ],
+    },
   })
   await build.close()
   return output.flatMap((file) => (file.type === 'chunk' ? Object.keys(file.modules) : []))
@@ -118,7 +163,7 @@ async function bundle(folder: URL): Promise<string[]> {
 
 /** Everything is bundled, so the package has no dependencies. */
 async function createManifest() {
-  const [{ name, version, license, type }, { description }] = await Promise.all(
+  const [{ name, version, license }, { description }] = await Promise.all(
     ['server/package.json', 'package.json'].map(async (path) =>
       JSON.parse(await readFile(new URL(path, root), 'utf8')),
     ),
@@ -128,7 +173,6 @@ async function createManifest() {
     version,
     description,
     license,
-    type,
     bin: { promptledger: 'dist/bin.js' },
     engines: { node: '>=22.13' },
     files: ['dist', 'THIRD-PARTY-LICENCES.txt', 'sbom.json'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -18,8 +18,9 @@ import { runDocuments } from './documents.ts'
 
 const run = promisify(execFile)
 const bundled = ['ajv', 'commander', 'fastify', 'nodemailer', 'pg', 'pino', 'preact', 'wouter']
-const maxFilesAtStart = 7
-const maxBuiltinsAtStart = 100
+// And the shared file, which is loaded without the module loader.
+const maxFilesAtStart = 6
+const maxBuiltinsAtStart = 82
 const maxInstalledBytes = 15 * 1024 * 1024
 // Building, packing and installing take seconds on an idle machine. This only ends what hangs.
 const timeoutMs = 600_000
@@ -86,6 +87,29 @@ describe('The packages', () => {
     // Each file and module more takes about a millisecond of every start.
     assert.ok(files.length <= maxFilesAtStart, files.join('\n'))
     assert.ok(builtins.length <= maxBuiltinsAtStart, `${builtins.length}: ${builtins.join(', ')}`)
+  })
+
+  test('the second start takes the functions that the first compiled, unless others could have written them', async () => {
+    const kept = await mkdtemp(join(folder, 'code-'))
+    const { url } = await sqlite.create()
+    const env = { DATABASE_URL: url, NODE_COMPILE_CACHE: kept }
+    async function startAndStop() {
+      const service = await startProcess(script(), ['serve', '--port', '0'], { env })
+      assert.equal(await service.stop(), 0)
+      const [path, ...others] = (await readdir(kept, { recursive: true })).filter((each) => each.includes('shared-'))
+      assert.deepEqual(others, [])
+      const file = join(kept, path as string)
+      const { ino, mode } = await stat(file)
+      assert.equal(mode & 0o777, 0o600)
+      return { file, ino }
+    }
+    const { file, ino: first } = await startAndStop()
+    assert.equal((await startAndStop()).ino, first)
+    await chmod(file, 0o666)
+    const { ino: second } = await startAndStop()
+    assert.notEqual(second, first)
+    await writeFile(file, (await readFile(file)).fill(0, 1_000, 2_000))
+    assert.notEqual((await startAndStop()).ino, second)
   })
 
   test('promptledger takes less than 15 MB and contains no TypeScript', async () => {

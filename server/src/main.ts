@@ -8,8 +8,10 @@ enableCompileCache()
 // A reader such as `head` may close the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 stopWithNpm()
-const { run } = await import('./cli/program.ts')
-process.exitCode = await run(process.argv)
+// No await: the package is CommonJS.
+void import('./cli/program.ts').then(async ({ run }) => {
+  process.exitCode = await run(process.argv)
+})
 
 /** npm runs a command in a shell that does not pass SIGTERM on: npm and the shell end, and the service would run on without them. */
 function stopWithNpm(): void {

@@ -2,5 +2,5 @@ import { enableCompileCache } from 'node:module'
 
 // Must precede all other imports: caches compiled code between starts.
 enableCompileCache()
-const { runWorkerProcess } = await import('./service/worker/main.ts')
-runWorkerProcess()
+// No await: the package is CommonJS.
+void import('./service/worker/main.ts').then(({ runWorkerProcess }) => runWorkerProcess())

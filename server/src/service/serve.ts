@@ -13,6 +13,7 @@ import { createLastUsedTracker, type LastUsedTracker } from '../http/keys/last-u
 import { openStore } from '../store/open.ts'
 import { openAlertService, openForgeActions, openSending, openSendMail } from './alerts.ts'
 import { startBriefings } from './briefings.ts'
+import { keepCode } from './code.ts'
 import { type FirstRun, firstRun } from './first-run.ts'
 import { limitYoungGeneration, returnGarbage } from './heap.ts'
 import { withIssues } from './issues.ts'
@@ -47,10 +48,6 @@ export interface Served {
 
 /** Starts the service. It runs until the process receives SIGTERM or SIGINT: see shutdown.ts. */
 export async function serve(config: Config, demo?: DemoApplication): Promise<Served> {
-  // By default, V8 lets the heap grow to four times the live data, which wastes memory under load.
-  setFlagsFromString('--heap-growing-percent=100')
-  limitYoungGeneration(maxYoungBytes)
-  returnGarbage(garbage)
   const log = createLogger(config.logLevel)
   for (const message of config.replaced) log.warn(message)
   for (const { setting, message } of config.signIn.problems)
@@ -168,7 +165,17 @@ export async function serve(config: Config, demo?: DemoApplication): Promise<Ser
     clock: Date.now,
   })
   stopOnSignal(running, log)
+  setImmediate(limitMemory)
   return { address: ownAddress(), metricsAddress: metricsServer?.address ?? null, firstRun: first }
+}
+
+/** Once clients can connect, and after the code is kept: V8 rejects code that was kept with other flags than the next start has. */
+function limitMemory(): void {
+  keepCode()
+  // By default, V8 lets the heap grow to four times the live data, which wastes memory under load.
+  setFlagsFromString('--heap-growing-percent=100')
+  limitYoungGeneration(maxYoungBytes)
+  returnGarbage(garbage)
 }
 
 /** Everything that runs git happens in the worker process. */
