@@ -13,7 +13,6 @@ import { createLastUsedTracker, type LastUsedTracker } from '../http/keys/last-u
 import { openStore } from '../store/open.ts'
 import { openAlertService, openForgeActions, openSending, openSendMail } from './alerts.ts'
 import { startBriefings } from './briefings.ts'
-import { keepCode } from './code.ts'
 import { type FirstRun, firstRun } from './first-run.ts'
 import { limitYoungGeneration, returnGarbage } from './heap.ts'
 import { withIssues } from './issues.ts'
@@ -176,6 +175,12 @@ function limitMemory(): void {
   setFlagsFromString('--heap-growing-percent=100')
   limitYoungGeneration(maxYoungBytes)
   returnGarbage(garbage)
+}
+
+/** Keeps the functions that this start has compiled for the next one, if the package was started without them: packaging/code-cache.js. */
+function keepCode(): void {
+  const keep = (globalThis as { [key: symbol]: (() => void) | undefined })[Symbol.for('promptledger.keepCode')]
+  keep?.()
 }
 
 /** Everything that runs git happens in the worker process. */

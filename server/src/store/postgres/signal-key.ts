@@ -1,6 +1,7 @@
 import type pg from 'pg'
 
-const lockTimeoutMs = 5_000
+// Meanwhile others wait too, and after 5 s the service rejects requests.
+const lockTimeoutMs = 2_000
 // A client reads for longer, or locks tables in another order. The next process that starts tries again.
 const retriedCodes: unknown[] = ['55P03', '40P01']
 
