@@ -44,7 +44,7 @@ inBrowser('When something goes wrong', (suite) => {
 
   test('Retry now asks at once, also when the next attempt is far away', async (t) => {
     const { key, prompt } = await service.tenant()
-    const visitor = await suite.visit(t, { at: '/usage', key })
+    const visitor = await suite.visit(t, { at: '/usage', key, isLast: true })
     const { page } = visitor
     await page.getByRole('meter').waitFor()
     await page.clock.install({ time: suite.time() })
@@ -106,7 +106,7 @@ inBrowser('When something goes wrong', (suite) => {
 
   test('data that fails to refresh stays on the page', async (t) => {
     const { key, prompt } = await service.tenant()
-    const visitor = await suite.visit(t, { at: `/prompts/${prompt.publicId}`, key })
+    const visitor = await suite.visit(t, { at: `/prompts/${prompt.publicId}`, key, isLast: true })
     const { page } = visitor
     const heading = page.getByRole('heading', { name: prompt.name })
     await heading.waitFor()

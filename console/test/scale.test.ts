@@ -24,7 +24,7 @@ inBrowser('The console at scale', (suite) => {
   const firstName = (page: Page) => page.getByRole('rowheader').first().getByRole('link').innerText()
 
   test(`${promptCount} prompts: the list searches, sorts and turns pages without waiting`, async (t) => {
-    const visitor = await suite.visit(t, { at: '/usage', key: tenant.key })
+    const visitor = await suite.visit(t, { at: '/usage', key: tenant.key, isLast: true })
     const { page } = visitor
     await observeInteractions(page)
     await visitor.open('/prompts')
@@ -48,7 +48,7 @@ inBrowser('The console at scale', (suite) => {
   })
 
   test(`${changeCount} changes: markers are clustered, and selecting and zooming stays quick`, async (t) => {
-    const visitor = await suite.visit(t, { at: '/usage', key: tenant.key })
+    const visitor = await suite.visit(t, { at: '/usage', key: tenant.key, isLast: true })
     const { page } = visitor
     await observeInteractions(page)
     await visitor.open(`/prompts/${tenant.prompt.publicId}`)

@@ -176,7 +176,7 @@ inBrowser('Set up', (suite) => {
 
   test('a hidden page does not ask for signals, and a visible one asks ever less often', async (t) => {
     const tenant = await service.tenant('free', 'admin')
-    const visitor = await suite.visit(t)
+    const visitor = await suite.visit(t, { isLast: true })
     const { page } = visitor
     await page.clock.install({ time: suite.time() })
     const path = `/api/v1/prompts/${tenant.prompt.publicId}/signals`

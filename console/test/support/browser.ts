@@ -1,12 +1,12 @@
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
-import type { Browser, BrowserContextOptions } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { sqlite } from '../../../testing/engines.ts'
 import { without } from '../../../testing/installed-tools.ts'
 import { TestService } from '../../../testing/service.ts'
 import { findChromium, launch } from './chromium.ts'
 import { builtConsole } from './console-build.ts'
-import { openPage } from './page.ts'
+import { openPage, reducedMotion, viewport } from './page.ts'
 import { Visitor } from './visitor.ts'
 
 export interface VisitOptions extends BrowserContextOptions {
@@ -16,6 +16,8 @@ export interface VisitOptions extends BrowserContextOptions {
   key?: string
   /** Error responses to allow from the start, such as `404 GET /unknown`. */
   errors?: string[]
+  /** For a test that changes more of its page than `#keep` undoes, such as its clock. A page with other options is never used again. */
+  isLast?: boolean
 }
 
 /** A service with the built console, and a browser to visit it with. */
@@ -24,10 +26,16 @@ export class BrowserSuite {
   readonly service = new TestService()
   address = ''
   #ahead = 0
+  /** Left by earlier tests. A new one starts a process that compiles all scripts, which takes more than the first visit itself. */
+  readonly #pages: Page[] = []
 
   /** Opens the console; with a key, until the page has all its data. After the test, any unexpected error in the browser fails it. */
-  async visit(t: TestContext, { at = '/', key, errors = [], ...options }: VisitOptions = {}): Promise<Visitor> {
-    const page = await openPage(this.browser, this.time(), options)
+  async visit(
+    t: TestContext,
+    { at = '/', key, errors = [], isLast = false, ...options }: VisitOptions = {},
+  ): Promise<Visitor> {
+    const isPlain = Object.keys(options).length === 0
+    const page = (isPlain && this.#pages.pop()) || (await openPage(this.browser, this.time(), options))
     const visitor = new Visitor(page, this.address)
     visitor.expectErrors(...errors)
     t.after(async () => {
@@ -35,13 +43,32 @@ export class BrowserSuite {
         // First, because closing removes the cookies before it stops the page, whose next request is then answered with 401.
         visitor.end()
       } finally {
-        await page.context().close()
+        await (isPlain && !isLast ? this.#keep(page) : page.context().close())
       }
     })
     if (key !== undefined) await visitor.startSession(key)
     await visitor.open(at)
     if (key !== undefined) await visitor.settle()
     return visitor
+  }
+
+  /** Leaves nothing of a test in its page. */
+  async #keep(page: Page): Promise<void> {
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    for (const event of ['load', 'request', 'requestfinished', 'response']) await page.removeAllListeners(event)
+    // Any response will do that has the origin of the console, whose page is gone then.
+    await page.goto(`${this.address}/api/v1`)
+    await Promise.all([
+      page.evaluate(() => {
+        localStorage.clear()
+        sessionStorage.clear()
+      }),
+      page.context().clearCookies(),
+      page.context().clearPermissions(),
+      page.setViewportSize(viewport),
+      page.emulateMedia({ media: null, colorScheme: null, reducedMotion }),
+    ])
+    this.#pages.push(page)
   }
 
   /**
@@ -64,14 +91,19 @@ export class BrowserSuite {
     await this.service.open(sqlite)
     await this.service.app.listen({ host: '127.0.0.1', port: 0 })
     this.address = `http://127.0.0.1:${(this.service.app.server.address() as AddressInfo).port}`
-    this.browser = await launch(chromium)
+    launched ??= launch(chromium)
+    this.browser = await launched
   }
 
   async close(): Promise<void> {
-    await this.browser?.close()
+    await Promise.all(this.#pages.map((page) => page.context().close()))
     await this.service.close()
   }
 }
+
+/** Suites that share a process share the browser. */
+let launched: Promise<Browser> | undefined
+after(async () => (await launched)?.close())
 
 /** Declares tests against the real service in a real browser. Without Chromium they are skipped. */
 export function inBrowser(subject: string, tests: (suite: BrowserSuite) => void): void {

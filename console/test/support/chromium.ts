@@ -36,9 +36,6 @@ const args = [
   '--js-flags=--no-opt --max-lazy --single-threaded',
 ]
 
-// Playwright adds a listener to this process for each browser, and the files of several suites share a process.
-process.setMaxListeners(100)
-
 export function launch(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args })
 }

@@ -4,13 +4,13 @@ import { timeZone } from './local-time.ts'
 // Tests wait for what happens, so only a failure takes this long. A loaded machine needs seconds for one page.
 const timeoutMs = 30_000
 
-/**
- * A page with its own cookies and storage, at a time of its own. Not reused: clocks, routes and listeners of one test would
- * remain in the next.
- */
+// An animation takes a frame every 16 ms, for as long as a page loads.
+export const reducedMotion = 'reduce'
+export const viewport = { width: 1_280, height: 720 }
+
+/** A page with its own cookies and storage, at a time of its own. */
 export async function openPage(browser: Browser, now: number, options: BrowserContextOptions): Promise<Page> {
-  // An animation takes a frame every 16 ms, for as long as a page loads.
-  const defaults = { locale: 'en-GB', timezoneId: timeZone, reducedMotion: 'reduce' } as const
+  const defaults = { locale: 'en-GB', timezoneId: timeZone, reducedMotion, viewport } as const
   const context = await browser.newContext({ ...defaults, ...options })
   context.setDefaultTimeout(timeoutMs)
   await context.addInitScript(shiftTime, now - Date.now())
