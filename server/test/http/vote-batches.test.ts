@@ -29,6 +29,20 @@ test('votes of the same 20 ms go on together, in order, and the next one waits a
   await second
 })
 
+test('other work is done between the votes of a batch, which are at most four in each turn of the event loop', async () => {
+  const nextBatch = createBatches(1)
+  let going = 0
+  const votes = Promise.all(Array.from({ length: 30 }, () => nextBatch().then(() => going++)))
+  const turns: number[] = []
+  while (going < 30) {
+    const before = going
+    await new Promise((resolve) => setImmediate(resolve))
+    turns.push(going - before)
+  }
+  await votes
+  assert.ok(Math.max(...turns) <= 4, `${turns}`)
+})
+
 onOneEngine('Votes that arrive together', (engine) => {
   const service = new TestService()
 
