@@ -15,7 +15,7 @@ try {
   const singles = (files: string[]) => files.map((file) => [file])
   const jobs = [...divide(pages), ...singles(slow), ...divideShared(shared), ...singles(quick)]
   // More than the cores of a small machine: many tests wait for processes.
-  const hasPassed = await runJobs(jobs, { atOnce: 5 })
+  const hasPassed = await runJobs(jobs, { atOnce: 4 })
   process.exitCode = hasPassed ? 0 : 1
 } finally {
   await globalTeardown()

@@ -173,6 +173,9 @@ export async function openPostgres(
     },
     rowAddress: 'ctid',
     byteOrder: 'collate "C"',
+    // A name can be too long for an index.
+    byName: (direction, table = '') =>
+      `left(${table}name, 100) collate "C" ${direction}, ${table}name collate "C" ${direction}`,
     textKey: (text) => `hashtextextended(${text}, 0)`,
     jsonRecords,
     insertRows,

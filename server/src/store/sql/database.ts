@@ -24,6 +24,8 @@ export interface Database {
   rowAddress: 'rowid' | 'ctid'
   /** The collation that sorts text by its bytes, regardless of the database's locale. */
   byteOrder: 'collate binary' | 'collate "C"'
+  /** What sorts prompts by the bytes of their names, regardless of the database's locale, and finds the first ones in an index. */
+  byName(direction: 'asc' | 'desc', table?: string): string
   /**
    * What to compare, in addition to the text itself, to find a name or path of any length by index. PostgreSQL does not index
    * long text, so its indexes hold a hash.

@@ -12,17 +12,16 @@ export const promptColumns = 'id, public_id, organisation_id, name, created_at, 
 const maxNamesakes = 1_000
 
 export function sqlPrompts(database: Database): PromptStore {
-  const byName = `name ${database.byteOrder}`
   const existing = 'prompts where organisation_id = ? and deleted_at is null'
 
   function orderBy({ by, descending, since }: PromptOrder): string {
     const direction = descending ? 'desc' : 'asc'
-    if (by === 'name') return `${byName} ${direction}, id`
+    if (by === 'name') return `${database.byName(direction)}, id`
     const keys = (
       isFromTotals(by) ? ['(select key from totals where prompt_id = prompts.id)'] : sortKeys(by, since)
     ).map((key) => `${key} ${direction} nulls last`)
     if (by === 'regression') keys.push(`${ranking('positive_share')} nulls last`)
-    return `${keys.join(', ')}, ${byName}, id`
+    return `${keys.join(', ')}, ${database.byName('asc')}, id`
   }
 
   // Citus does not look into another table for each row. It reads the totals of all prompts first.
@@ -47,7 +46,7 @@ export function sqlPrompts(database: Database): PromptStore {
       `select ${promptColumns.replaceAll(/\w+/g, 'p.$&')} from (
          select prompt_id, min(difference) as loss from regressions where organisation_id = ? and state = 'open' group by prompt_id
        ) as open join prompts p on p.organisation_id = ? and p.id = open.prompt_id
-       where p.deleted_at is null order by open.loss ${descending ? 'desc' : 'asc'}, p.${byName}, p.id`,
+       where p.deleted_at is null order by open.loss ${descending ? 'desc' : 'asc'}, ${database.byName('asc', 'p.')}, p.id`,
       [organisationId, organisationId],
     )
     const first = open.slice(offset, offset + request.limit)
@@ -55,7 +54,7 @@ export function sqlPrompts(database: Database): PromptStore {
     const rest = await database.rows(
       `select ${promptColumns} from ${existing} and not exists (select 1 from regressions
          where organisation_id = prompts.organisation_id and prompt_id = prompts.id and state = 'open')
-       order by ${ranking('positive_share')} nulls last, ${byName}, id limit ? offset ?`,
+       order by ${ranking('positive_share')} nulls last, ${database.byName('asc')}, id limit ? offset ?`,
       [organisationId, request.limit - first.length, Math.max(0, offset - open.length)],
     )
     return [...first, ...rest]

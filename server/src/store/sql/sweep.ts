@@ -2,9 +2,10 @@ import type { SweepStore } from '../../domain/regressions/sweep.ts'
 import { type Database, writeRows } from './database.ts'
 import { promptColumns, toPrompt } from './prompts.ts'
 
+// Not `exists`: for that, PostgreSQL reads the sums of all prompts, for each page.
 const votedByPrompt = `
-select ${promptColumns}, deleted_at, exists (select 1 from hour_sums h
-  where h.organisation_id = p.organisation_id and h.prompt_id = p.id and h.hour >= ?) as voted
+select ${promptColumns}, deleted_at, (select 1 from hour_sums h
+  where h.organisation_id = p.organisation_id and h.prompt_id = p.id and h.hour >= ? limit 1) is not null as voted
 from prompts p where id > ? order by id limit ?`
 
 // Citus does not look into another table for each row. It sends the prompts to the workers instead.

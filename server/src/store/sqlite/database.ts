@@ -109,6 +109,7 @@ export function openSqlite(path: string, onChange: () => void): SqliteDatabase {
     isDistributed: false,
     rowAddress: 'rowid',
     byteOrder: 'collate binary',
+    byName: (direction, table = '') => `${table}name ${direction}`,
     textKey: (text) => text,
     jsonRecords: (columns) =>
       `(select ${Object.keys(columns)

@@ -1,0 +1,1 @@
+-- Nothing to do here: SQLite indexes whole names and the ID.
