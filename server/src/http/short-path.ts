@@ -122,7 +122,7 @@ export function installShortPath(server: Server, context: Context, options: Shor
   })
 
   function hasArrived({ request }: Exchange): boolean {
-    return request.complete && !request.socket.destroyed && !isClosing()
+    return request.complete && !request.destroyed && !isClosing()
   }
 
   function leaveToFramework({ request, response, visit }: Exchange): void {

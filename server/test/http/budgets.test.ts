@@ -28,13 +28,13 @@ interface Cost {
 const budgets: Record<'SQLite' | 'PostgreSQL', Record<'POST' | 'GET' | 'poll', Cost>> = {
   SQLite: {
     POST: { promises: 0.8, timers: 0.05, ticks: 7.1, statements: 0.33, bytes: 18_500 },
-    GET: { promises: 0.5, timers: 0.05, ticks: 2.1, statements: 0.04, bytes: 17_500 },
-    poll: { promises: 0.5, timers: 0.05, ticks: 2.1, statements: 0.04, bytes: 10_500 },
+    GET: { promises: 0.5, timers: 0.05, ticks: 7.1, statements: 0.04, bytes: 19_500 },
+    poll: { promises: 0.5, timers: 0.05, ticks: 7.1, statements: 0.04, bytes: 12_500 },
   },
   PostgreSQL: {
     POST: { promises: 1.7, timers: 0.2, ticks: 7.2, statements: 0.08, bytes: 20_500 },
-    GET: { promises: 0.9, timers: 0.15, ticks: 2.2, statements: 0.04, bytes: 17_500 },
-    poll: { promises: 0.9, timers: 0.15, ticks: 2.2, statements: 0.04, bytes: 11_000 },
+    GET: { promises: 0.9, timers: 0.15, ticks: 7.2, statements: 0.04, bytes: 19_500 },
+    poll: { promises: 0.9, timers: 0.15, ticks: 7.2, statements: 0.04, bytes: 13_000 },
   },
 }
 

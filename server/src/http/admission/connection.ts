@@ -22,8 +22,7 @@ export function pauseConnection({ raw: request }: FastifyRequest, { raw: respons
     setTimeout(() => socket.resume(), pauseAfterRejectionMs).unref()
   }
   // Until both have finished, Node itself keeps reading from the socket.
-  if (request.readableEnded) unfinished--
-  else request.once('end', pause).resume()
+  request.once('end', pause).resume()
   response.once('finish', pause)
 }
 

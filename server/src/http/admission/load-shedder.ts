@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { operations } from '../../../../contract/votes.ts'
@@ -196,19 +195,14 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
         done()
       })
 
-      app.addHook('preParsing', ({ raw, visit }, _reply, body, done) => {
-        // Node emits no 'end' for a request without a body (`optimizeEmptyRequests`). Waiting for it would hang.
-        if (raw.readableEnded) {
-          done(null, Readable.from([]))
-          return
-        }
+      app.addHook('preParsing', (request, _reply, body, done) => {
         // If the client disconnected during the key lookup, the body stream never ends and the request would hang.
-        if (raw.destroyed) {
+        if (request.raw.destroyed) {
           done(clientGone())
           return
         }
         // A slow client must not keep other requests of its organisation waiting.
-        if (raw.complete === false && visit !== null) leave(visit)
+        if (request.raw.complete === false && request.visit !== null) leave(request.visit)
         done(null, body)
       })
 
