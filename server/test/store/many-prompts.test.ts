@@ -27,17 +27,17 @@ function rowsOf({
 // Citus plans these statements for each shard.
 if (!isCitus)
   onPostgres('A page of many prompts', () => {
+    const byName =
+      (descending: boolean) =>
+      async ({ store }: TestService, organisationId: number) => {
+        const order = { by: 'name', descending, since: 0 } as const
+        await store.prompts.page(organisationId, { search: '', glob: null }, order, { page: '1', limit: 50 })
+        return [organisationId, 50, 0]
+      }
+
     for (const [what, pageOf] of Object.entries({
-      'by name': async ({ store }: TestService, organisationId: number) => {
-        const order = { by: 'name', descending: false, since: 0 } as const
-        await store.prompts.page(organisationId, { search: '', glob: null }, order, { page: '1', limit: 50 })
-        return [organisationId, 50, 0]
-      },
-      'by name, from the last': async ({ store }: TestService, organisationId: number) => {
-        const order = { by: 'name', descending: true, since: 0 } as const
-        await store.prompts.page(organisationId, { search: '', glob: null }, order, { page: '1', limit: 50 })
-        return [organisationId, 50, 0]
-      },
+      'by name': byName(false),
+      'by name, from the last': byName(true),
       'for the judge': async ({ store, now }: TestService) => {
         await store.sweep.votedPrompts(now - 24 * hour, 100, 50)
         return [now - 24 * hour, 100, 50]

@@ -2,7 +2,7 @@
 const atOnce = 4
 
 /**
- * Makes votes wait until others have arrived, so that they are verified one after the other and stored by one commit. Users do not
+ * Makes votes wait until others have arrived, so that they are verified one after the other and stored by few commits. Users do not
  * wait for a vote, but those of the API would: on SQLite each commit blocks the process, and on PostgreSQL signals that
  * arrive during one wait for it.
  *
@@ -21,8 +21,9 @@ export function createBatches(collectingMs: number): () => Promise<void> {
     new Promise((resolve) => {
       if (next.push(resolve) > 1) return
       setTimeout(() => {
-        release(next)
+        const votes = next
         next = []
+        release(votes)
       }, collectingMs)
     })
 }
