@@ -78,16 +78,16 @@ export async function impactOf(
   const history = await voteHistoryOf(stores, prompt, moment)
   const end = Math.max(0, history.periods.length - pageOffset(request))
   const page = history.periods.slice(Math.max(0, end - request.limit), end).reverse()
-  const [entries, judged, unknownVersions] = await Promise.all([
+  const [entries, judged, told, unknownVersions] = await Promise.all([
     stores.history.entries(
       prompt.organisationId,
       page.map(({ change }) => change.id),
     ),
     judgeChanges(stores, history, page, drift),
+    telemetryOf(stores, history, page),
     unknownVersionsOf(stores, history),
   ])
   const segments = by === null ? null : await segmentsOfChanges(stores.signals, history, judged, by, drift)
-  const told = await telemetryOf(stores, history, judged)
   const entryOf = new Map(entries.map((entry) => [entry.id, entry]))
   return {
     impacts: judged.flatMap((change, i) => {

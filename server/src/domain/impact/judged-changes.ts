@@ -23,7 +23,7 @@ import {
   type WindowSums,
   windowSumsOf,
 } from './reading/window-sums.ts'
-import { type ComparedWindow, countVoters } from './reading/window-voters.ts'
+import { type ComparedWindow, countVoters, hasVoters } from './reading/window-voters.ts'
 
 /** A change that went live, the votes on it and on the change before it, and what they say about it. */
 export interface JudgedChange extends Judgement {
@@ -76,14 +76,15 @@ export async function judgeAll(
 ): Promise<JudgedChange[]> {
   // SQLite reads without a pause. Others get their turn between reading and judging, so that neither blocks them for long.
   await nextTurn()
-  const windows = await windowsOf(stores, wanted)
+  const [mayHaveVoters, windows] = await Promise.all([hasVoters(stores.signals, wanted), windowsOf(stores, wanted)])
   await nextTurn()
   const pairs = wanted.map(({ history, period, drift }): Pair => {
     const earlier = earlierPeriod(history.live, period)
     const before = earlier === undefined ? undefined : windows.get(earlier)
     return { history, period, drift, earlier, before, after: windows.get(period) as WindowSums }
   })
-  const designEffect = await countVoters(stores.signals, comparedWindows(pairs), maxVotes)
+  const compared = mayHaveVoters ? comparedWindows(pairs) : []
+  const designEffect = await countVoters(stores.signals, compared, maxVotes)
   const takeTurns = createTurns()
   const pasts = new Map<VoteHistory, Past>()
   for (const [history, ofPrompt] of Map.groupBy(pairs, (pair) => pair.history)) {

@@ -1,5 +1,6 @@
 import type { DeploymentStore } from '../deployments/deployment.ts'
 import type { LineSegment, Place } from '../deployments/live-line.ts'
+import type { LandedChange } from '../history/change.ts'
 import type { HistoryStore } from '../history/history.ts'
 import type { Prompt } from '../prompt.ts'
 import type { SignalStore } from '../signals/signal.ts'
@@ -48,11 +49,12 @@ export async function lastChangesOf(
   if (first === undefined) return new Map()
   const { organisationId } = first
   const ids = prompts.map(({ id }) => id)
-  const [lines, versioned] = await Promise.all([
+  const [recent, lines, versioned] = await Promise.all([
+    stores.history.newestChanges(prompts, maxRecentChanges),
     linesOf(stores, organisationId, prompts),
     stores.signals.versionedPrompts(organisationId, ids),
   ])
-  const last = await lastPeriods(stores, prompts, lines, now)
+  const last = await lastPeriods(stores, prompts, recent, lines, now)
   await nextTurn()
   const [hours, places, entries] = await Promise.all([
     stores.signals.hourlySumsAround(
@@ -96,10 +98,10 @@ export async function lastChangesOf(
 async function lastPeriods(
   { history }: LastChangeStores,
   prompts: Prompt[],
+  recent: LandedChange[][],
   lines: Map<number, LineSegment[]>,
   now: Instant,
 ): Promise<LastPeriod[]> {
-  const recent = await history.newestChanges(prompts, maxRecentChanges)
   const found = await Promise.all(
     prompts.map(async (prompt, i): Promise<LastPeriod | null> => {
       const periodsOf = (changes: Parameters<typeof livePeriodsOf>[0]) =>

@@ -55,12 +55,12 @@ export async function timelineOf(
     stores.history.timeline(prompt, knownBy(moment, filter), request),
   ])
   const periods = entries.map(({ id }) => history.live.periods.get(id)).filter((period) => period !== undefined)
-  const [judged, unknownVersions, pulls] = await Promise.all([
+  const [judged, told, unknownVersions, pulls] = await Promise.all([
     judgeChanges(stores, history, periods, drift),
+    telemetryOf(stores, history, periods),
     unknownVersionsOf(stores, history),
     stores.history.pullSpans(prompt, entries, knownUntil(moment)),
   ])
-  const told = await telemetryOf(stores, history, judged)
   const modelChanges = withModels ? await modelChangesFrom(stores, history, judged, withMetadata) : null
   return { entries: toTimelineEntries(entries, pulls, judged, told), totalCount, unknownVersions, modelChanges }
 }
@@ -99,9 +99,11 @@ export async function timelineEntryOf(
   ])
   const period = history.live.periods.get(entry.id)
   if (period === undefined) return { entry, pull, impact: null }
-  const judged = await judgeChanges(stores, history, [period], drift)
+  const [judged, [told]] = await Promise.all([
+    judgeChanges(stores, history, [period], drift),
+    telemetryOf(stores, history, [period]),
+  ])
   const segments = by === null ? [] : await segmentsOfChanges(stores.signals, history, judged, by, drift)
-  const [told] = await telemetryOf(stores, history, judged)
   const impact = toImpact(entry, judged[0] as JudgedChange, told)
   return { entry, pull, impact: { ...impact, segments: segments[0] ?? null } }
 }

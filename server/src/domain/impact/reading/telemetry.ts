@@ -1,7 +1,6 @@
 import { countOf, emptyTally, type Tally, totalOf } from '../../signals/tally.ts'
 import type { ScoreTally, TelemetryStore } from '../../telemetry/telemetry.ts'
 import type { Instant } from '../../time.ts'
-import type { JudgedChange } from '../judged-changes.ts'
 import { earlierPeriod, type LivePeriod } from '../live/live-window.ts'
 import { endOfHours, type VoteHistory, type VoteStores, versionsNaming } from './vote-history.ts'
 
@@ -20,13 +19,13 @@ type Stores = Pick<VoteStores, 'deployments'> & { telemetry: Pick<TelemetryStore
 export async function telemetryOf(
   stores: Stores,
   history: VoteHistory,
-  judged: readonly JudgedChange[],
+  periods: readonly LivePeriod[],
 ): Promise<TelemetryOfChange[]> {
   const [exposures, scores] = await Promise.all([
-    exposuresOf(stores, history, judged),
-    judgeScoresOf(stores, history, judged),
+    exposuresOf(stores, history, periods),
+    judgeScoresOf(stores, history, periods),
   ])
-  return judged.map((_, i) => ({ exposures: exposures[i] ?? null, evaluations: scores[i] ?? [] }))
+  return periods.map((_, i) => ({ exposures: exposures[i] ?? null, evaluations: scores[i] ?? [] }))
 }
 
 /** How often the version of a change was called, and that of the change before it. */
@@ -40,11 +39,11 @@ interface ChangeExposures {
 async function exposuresOf(
   stores: Stores,
   history: VoteHistory,
-  judged: readonly JudgedChange[],
+  periods: readonly LivePeriod[],
 ): Promise<(ChangeExposures | null)[]> {
   const { prompt, moment } = history
-  const found = judged.length === 0 ? null : await stores.telemetry.exposures(prompt, endOfHours(moment))
-  if (found === null) return judged.map(() => null)
+  const found = periods.length === 0 ? null : await stores.telemetry.exposures(prompt, endOfHours(moment))
+  if (found === null) return periods.map(() => null)
   const { byVersion, unversioned } = found
   const versionsOf = await versionsNaming(stores, history, [...byVersion.keys()])
   const callsOf = (period: LivePeriod): number => {
@@ -52,7 +51,7 @@ async function exposuresOf(
     const isLive = creditedHours(period)
     return unversioned.reduce((sum, { hour, calls }) => (isLive(hour) ? sum + calls : sum), named)
   }
-  return judged.map(({ period }) => {
+  return periods.map((period) => {
     const earlier = earlierPeriod(history.live, period)
     return { before: earlier === undefined ? null : callsOf(earlier), after: callsOf(period) }
   })
@@ -76,11 +75,11 @@ const maxNames = 20
 async function judgeScoresOf(
   stores: Stores,
   history: VoteHistory,
-  judged: readonly JudgedChange[],
+  periods: readonly LivePeriod[],
 ): Promise<ScoresOfChange[][]> {
   const { prompt, moment } = history
-  const scores = judged.length === 0 ? [] : await stores.telemetry.scores(prompt, endOfHours(moment))
-  if (scores.length === 0) return judged.map(() => [])
+  const scores = periods.length === 0 ? [] : await stores.telemetry.scores(prompt, endOfHours(moment))
+  if (scores.length === 0) return periods.map(() => [])
   const named = new Set(scores.map(({ version }) => version).filter((version) => version !== ''))
   const versionsOf = await versionsNaming(stores, history, [...named])
   const byName = Map.groupBy(scores, ({ name }) => name)
@@ -91,7 +90,7 @@ async function judgeScoresOf(
     const counted = ofName.filter(({ version, hour }) => (version === '' ? isLive(hour) : names.has(version)))
     return totalOf(counted)
   }
-  return judged.map(({ period }) =>
+  return periods.map((period) =>
     [...byName]
       .map(([name, ofName]) => {
         return { name, before: tallyOf(earlierPeriod(history.live, period), ofName), after: tallyOf(period, ofName) }

@@ -30,9 +30,7 @@ export async function countVoters(
   windows: readonly ComparedWindow[],
   maxVotes = maxVotesPerRequest,
 ): Promise<Map<VoteHistory, number>> {
-  const [first] = windows
   const designEffects = new Map<VoteHistory, number>()
-  if (first === undefined || !(await hasVoters(store, first.history.prompt.organisationId))) return designEffects
   let left = maxVotes
   for (const [history, ofPrompt] of Map.groupBy(windows, (each) => each.history)) {
     const all: VoterSquares = { votes: 0, squares: 0 }
@@ -73,7 +71,13 @@ function setDesignEffect(window: WindowSums, designEffect: number): void {
   for (const sum of window.sums) sum.squares = countOf(sum) * designEffect
 }
 
-async function hasVoters(store: VoteStore, organisationId: number): Promise<boolean> {
+/** Whether any vote in the organisation of these prompts names a voter. */
+export async function hasVoters(
+  store: VoteStore,
+  [first]: readonly Pick<ComparedWindow, 'history'>[],
+): Promise<boolean> {
+  if (first === undefined) return false
+  const { organisationId } = first.history.prompt
   const known = derivedFrom(store, organisationsWithVoters)
   if (!known.has(organisationId) && (await store.hasVoters(organisationId))) known.add(organisationId)
   return known.has(organisationId)
