@@ -63,6 +63,7 @@ export interface StoreStats {
     | 'pages'
     | 'deployments'
     | 'changes'
+    | 'newest_changes'
     | 'versions',
     { hits: number; misses: number }
   >

@@ -71,6 +71,8 @@ class Cache<Value> {
 
 // Of all prompts together. With the 740 bytes that are remembered of each, up to 80 MB.
 const maxCachedChanges = 110_000
+// Of pages of prompts: a hundred pages of a hundred prompts with three changes each.
+const maxNewestChanges = 40_000
 
 /** Bounded caches, cleared as a whole on any change to the data behind them. */
 export function createCaches() {
@@ -86,6 +88,10 @@ export function createCaches() {
     deployments: new Cache<LineSegment[]>(50),
     // So can a history. The times in which its changes were live are remembered with it (domain/impact/live/live-periods.ts).
     changes: new Cache<LandedChange[]>(maxCachedChanges, ({ length }) => length + 100),
+    /** The newest changes of the prompts of a page. */
+    newest_changes: new Cache<LandedChange[][]>(maxNewestChanges, (lists) =>
+      lists.reduce((sum, { length }) => sum + length + 1, 0),
+    ),
     versions: new Cache<VersionText[]>(50, ({ length }) => (length <= maxVersions ? 1 : Number.POSITIVE_INFINITY)),
   }
   let generation = 0
@@ -138,6 +144,10 @@ export function withCache(store: Store, caches: ReturnType<typeof createCaches>)
       },
       landedChanges: (prompt) =>
         caches.changes.get(`${prompt.organisationId} ${prompt.id}`, () => store.history.landedChanges(prompt)),
+      newestChanges: (prompts, limit) => {
+        const key = `${limit} ${prompts.map(({ id }) => id)}`
+        return caches.newest_changes.get(key, () => store.history.newestChanges(prompts, limit))
+      },
     },
     signals: {
       ...store.signals,

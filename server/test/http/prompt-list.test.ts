@@ -283,9 +283,12 @@ onEachEngine('The list of prompts', (engine) => {
     await service.store.signals.import(inBatches(votes))
     const read = (limit: number) => databaseWorkOf(() => request(tenant, 'GET', `?limit=${limit}`))
     const first = await read(30)
+    await read(1)
     const [page, one] = [await read(30), await read(1)]
     assert.equal(page.statements.length, one.statements.length)
-    assert.ok(page.statements.length <= 14, `It took ${page.statements.length} statements`)
+    // PostgreSQL is asked whether another process has changed anything.
+    const most = engine.name === 'SQLite' ? 10 : 11
+    assert.ok(page.statements.length <= most, `It took ${page.statements.length} statements`)
     assert.ok(page.characters < first.characters / 2, `It read ${page.characters} of ${first.characters} characters`)
   })
 })

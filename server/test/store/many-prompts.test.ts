@@ -8,6 +8,7 @@ import { TestService } from '../../../testing/service.ts'
 import { hour } from '../../src/domain/time.ts'
 
 interface Node {
+  'Relation Name'?: string
   'Actual Rows': number
   'Actual Loops': number
   'Rows Removed by Filter'?: number
@@ -22,6 +23,11 @@ function rowsOf({
   Plans = [],
 }: Node): number[] {
   return [(rows + removed) * loops, ...Plans.flatMap(rowsOf)]
+}
+
+function scansOf(node: Node, table: string): Node[] {
+  const { 'Relation Name': of, Plans = [] } = node
+  return [...(of === table ? [node] : []), ...Plans.flatMap((each) => scansOf(each, table))]
 }
 
 // Citus plans these statements for each shard.
@@ -73,4 +79,29 @@ if (!isCitus)
         assert.ok(Math.max(...rowsOf(plan)) <= 100, JSON.stringify(plan))
       })
     }
+
+    test('whose last changes are of other days has the hours of today read once', async () => {
+      const service = new TestService()
+      await service.open(postgres)
+      const { organisation, prompt } = await service.tenant()
+      const [today, at] = [service.now - (service.now % (24 * hour)), service.now - 240 * hour]
+      const read = () => service.store.signals.hourlySumsAround(organisation.id, [{ promptId: prompt.id, at }], 500)
+      await read()
+      const { statements } = await databaseWorkOf(read)
+      assert.equal(statements.length, 1)
+      const client = new pg.Client(service.url)
+      await client.connect()
+      onTestEnd(() => client.end())
+      const record = {
+        place: 0,
+        organisation: organisation.id,
+        prompt: prompt.id,
+        before_from: today,
+        before_until: at,
+      }
+      const records = JSON.stringify([{ ...record, after_from: today, after_until: Number.MAX_SAFE_INTEGER }])
+      const { rows } = await client.query(`explain (analyze, format json) ${statements[0]}`, [organisation.id, records])
+      const scans = scansOf(rows[0]['QUERY PLAN'][0].Plan, 'signal_hours')
+      assert.deepEqual(scans.map((scan) => scan['Actual Loops']).sort(), [0, 1])
+    })
   })

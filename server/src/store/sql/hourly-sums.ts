@@ -101,13 +101,14 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
       after_from: after.from,
       after_until: after.until,
     }))
+    // One of the two is mostly empty: today is after the last change of a prompt. PostgreSQL would open two tables for it.
     const part = (span: 'before' | 'after', order: 'asc' | 'desc') =>
-      `(select ${triples} from (${database.firstHourSums(
+      `case when records.${span}_from < records.${span}_until then (select ${triples} from (${database.firstHourSums(
         `organisation_id = records.organisation and prompt_id = records.prompt
           and hour >= records.${span}_from and hour < records.${span}_until`,
         `order by hour ${order}`,
         limit,
-      )}) as part)`
+      )}) as part) end`
     const rows = await database.rows(
       `select place, ${revisionOf('records.prompt')} as revision, ${part('before', 'desc')} as before,
          ${part('after', 'asc')} as after from ${jsonRecords(aroundColumns)}`,
