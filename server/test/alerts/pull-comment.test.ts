@@ -395,7 +395,7 @@ onOneEngine('Reports on pull requests', (engine) => {
     const { forge, repository, context } = await stage(service, 'github')
     const comments = [{ text: 'my order 4711 never came', at: service.now }]
     await createReportOnPull(context)(regressionMessage(repository, { prompts: [toldPrompt({ comments })] }))
-    assert.doesNotMatch(forge.comments[0]?.text ?? '', /4711/)
+    assert.doesNotMatch(forge.comments[0]?.text ?? '', /my order|never came/)
   })
 
   test("GitHub's limit of requests, which it reports with 403, is no missing scope", async () => {
