@@ -71,8 +71,8 @@ class Cache<Value> {
 
 // Of all prompts together. With the 740 bytes that are remembered of each, up to 80 MB.
 const maxCachedChanges = 110_000
-// Of pages of prompts: a hundred pages of a hundred prompts with three changes each.
-const maxNewestChanges = 40_000
+// Of some sixty pages of a hundred prompts with two changes each: up to 15 MB, with what is remembered of them.
+const maxNewestChanges = 20_000
 
 /** Bounded caches, cleared as a whole on any change to the data behind them. */
 export function createCaches() {
