@@ -63,6 +63,15 @@ describe('HTTP on a real socket', () => {
     }
   })
 
+  test('a request that announces JSON and has no body is answered at once', async () => {
+    for (const path of ['/api/v1/votes', '/mcp', `${tenant.path}/signals`]) {
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.key}\r\nContent-Type: application/json\r\n`
+      const { status, body } = parse(await exchange(port, `${head}\r\n`))
+      assert.equal(status, 422, path)
+      assert.match(body.error.message, /empty|not valid JSON/, path)
+    }
+  })
+
   test('malformed HTTP on a reused connection gets the error body', async (t) => {
     const socket = connect(port, '127.0.0.1')
     t.after(() => socket.destroy())
