@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import pino from 'pino'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { ForgeApiServer } from '../../../testing/forge-api.ts'
 import { bob, GitRepository, web } from '../../../testing/git-repository.ts'
 import { postVotes } from '../../../testing/judged-votes.ts'
@@ -15,7 +15,7 @@ import { createBriefings } from '../../src/service/briefings.ts'
 // A name that a stranger chose, with everything that a comment could be made to say.
 const hostile = 'prompts/<img src=x> @ada #1 `|` [x](http://evil).md'
 
-onEachEngine('Briefing the reviewers of a pull request', (engine) => {
+onOneEngine('Briefing the reviewers of a pull request', (engine) => {
   const service = useService(engine)
   before(() => {
     service.planLimits.free = null

@@ -9,7 +9,7 @@ import {
   prepareRequest,
   sendRequest,
 } from '../../../testing/operations.ts'
-import { queryRows } from '../../../testing/rows.ts'
+import { queryEach, queryRows } from '../../../testing/rows.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { type Access, hashSecret } from '../../src/domain/access/api-key.ts'
@@ -148,7 +148,10 @@ onOneEngine('The audit log', (engine) => {
     ]
     // last_used_at is written in the background and does not belong to the change.
     const state = async () => {
-      const rows = await Promise.all(tables.map((table) => queryRows(service.url, `select * from ${table}`)))
+      const rows = await queryEach(
+        service.url,
+        tables.map((table) => `select * from ${table}`),
+      )
       // An update that is undone by another one changes the order on PostgreSQL.
       return rows.map((tableRows) => tableRows.map(({ last_used_at: _, ...row }) => JSON.stringify(row)).sort())
     }

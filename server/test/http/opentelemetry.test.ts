@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { encodings, startApplication, toProtobuf } from '../../../testing/otlp.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
@@ -21,7 +21,7 @@ function pairs(attributes: Attributes) {
   })
 }
 
-onEachEngine('OpenTelemetry', (engine) => {
+onOneEngine('OpenTelemetry', (engine) => {
   const service = useService(engine)
   let address = ''
   before(async () => {

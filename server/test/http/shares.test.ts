@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { oneCreatedShareSchema, type ShareBody, sharePageSchema } from '../../../contract/shares.ts'
 import { assertError, assertMatchesSchema } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import {
   type DocumentedOperation,
   documentedOperations,
@@ -30,7 +30,7 @@ const shown = [
   'summariseSignals',
 ]
 
-onEachEngine('Share links', (engine) => {
+onOneEngine('Share links', (engine) => {
   const service = useService(engine)
 
   async function share({ path, headers }: Pick<Tenant, 'path' | 'headers'>, payload: object = {}) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertError } from '../../../testing/assertions.ts'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { openPull } from '../../../testing/operations.ts'
 import { queryRows } from '../../../testing/rows.ts'
@@ -9,7 +9,7 @@ import { useService } from '../../../testing/service.ts'
 import { path, useTrials } from '../../../testing/trials.ts'
 import { hour, minute } from '../../src/domain/time.ts'
 
-onEachEngine('What a trial counts', (engine) => {
+onOneEngine('What a trial counts', (engine) => {
   const service = useService(engine)
   const { deliveringScenario, send, started, keyOf, trialOf, newRounds, release, judge, vote } = useTrials(service)
 

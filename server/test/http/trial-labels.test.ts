@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEachEngine } from '../../../testing/engines.ts'
+import { onOneEngine } from '../../../testing/engines.ts'
 import { openPull } from '../../../testing/operations.ts'
 import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
@@ -9,7 +9,7 @@ import { minute } from '../../src/domain/time.ts'
 import type { HasWriteAccess } from '../../src/domain/trials/label.ts'
 import { createTrialRounds } from '../../src/service/trials.ts'
 
-onEachEngine('Labels that start trials', (engine) => {
+onOneEngine('Labels that start trials', (engine) => {
   const service = useService(engine)
   const refused: string[] = []
   const asked: string[] = []
