@@ -30,7 +30,7 @@ export const neighbours: Fault = {
   name: 'neighbours',
   title: 'a hostile organisation next to others',
   engines: ['sqlite', 'postgres'],
-  times: { full: 10, short: 1 },
+  times: { full: 10, short: 0.5 },
   async run({ engine, url, folder, times: seconds, random, note }) {
     const isShort = seconds < 5
     const chosen = shuffled(random, isShort ? halfFor(engine) : attacks)

@@ -24,7 +24,7 @@ test('with drift, seasons and 12 harmless changes a year, people are told about 
     harmlessYears(
       surroundingsOf(name)(() => 0),
       perDay,
-      20,
+      12,
       100 + i,
     ),
   )
@@ -35,7 +35,7 @@ test('with drift, seasons and 12 harmless changes a year, people are told about 
 
 test('a fall from 85% to 75% at 150 signals a day is told within 8 days in 90% of runs, also with drift or seasons', () => {
   const names = ['calm', 'random walk, 0.5 points a day', 'weekly and yearly season, ±4 points each']
-  const shares = names.map((name, i) => falls(surroundingsOf(name), 30, 200 + i).within8Days)
+  const shares = names.map((name, i) => falls(surroundingsOf(name), 20, 200 + i).within8Days)
   const average = shares.reduce((sum, share) => sum + share / shares.length, 0)
   assert.ok(average >= 0.9, `${shares}`)
 })

@@ -13,7 +13,7 @@ export interface Levels {
 }
 
 // A logarithm per block would take most of the time. One is taken before the product gets too small for a number.
-const minProduct = 1e-200
+export const minProduct = 1e-200
 
 /** Before the first block, the level may be anywhere: `y` lies between 0 and π. */
 export function startLevels(): Levels {

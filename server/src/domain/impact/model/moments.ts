@@ -1,5 +1,6 @@
 import { type Drift, gridSize, levelVariances, noiseVariances, posteriorOf } from './drift.ts'
-import { logFactor, otherStepVariance, stepSizes } from './step.ts'
+import { minProduct } from './local-level.ts'
+import { otherStepVariance, stepSizes, widest } from './step.ts'
 
 // Terms below e to this power cannot change a Bayes factor of interest.
 const minLog = -12
@@ -26,19 +27,25 @@ export function evidenceOfMoments(
     let mean = Math.PI / 2
     let level = 1
     let sum = 0
+    let product = 1
     for (let t = 0, i = g * count; t < count; t++, i++) {
       const predicted = level + (levelVariances[g] as number) + (steps[t] as number)
       const total = predicted + (variance[t] as number) + (noiseVariances[g] as number)
       const gain = predicted / total
       const error = (y[t] as number) - mean
-      sum -= (Math.log(total) + (error * error) / total) / 2
+      sum -= (error * error) / total / 2
+      product *= total
+      if (product < minProduct) {
+        sum -= Math.log(product) / 2
+        product = 1
+      }
       mean += gain * error
       level = predicted * (1 - gain)
       errors[i] = error / total
       precisions[i] = 1 / total
       kept[i] = 1 - gain
     }
-    logLikelihood[g] = sum
+    logLikelihood[g] = sum - Math.log(product) / 2
   }
   const weights = posteriorOf(drift, logLikelihood)
   const factors = new Float64Array(count)
@@ -52,11 +59,14 @@ export function evidenceOfMoments(
       const keeps = kept[i] as number
       score = (errors[i] as number) + keeps * score
       information = (precisions[i] as number) + keeps * keeps * information
+      const half = (score * score) / 2
+      // The widest step explains the most, so where it explains too little, so do the others.
+      if (logOfPoint + half / (information + widest) < minLog) continue
       for (const { precision, weight } of stepSizes) {
-        if (logOfPoint + (score * score) / (information + precision) / 2 < minLog) continue
+        const sum = information + precision
         // Bounded, because only which moment is best matters, not by how many hundreds of digits.
-        const log = Math.min(300, logOfPoint + logFactor(information, score, precision))
-        factors[t] = (factors[t] as number) + weight * Math.exp(log)
+        const log = Math.min(300, logOfPoint + half / sum)
+        factors[t] = (factors[t] as number) + weight * Math.sqrt(precision / sum) * Math.exp(log)
       }
     }
   }

@@ -19,7 +19,7 @@ export const stepSizes = [
   { precision: 1 / 0.3 ** 2, weight: 0.2 },
   { precision: 1 / 0.5 ** 2, weight: 0.2 },
 ]
-const widest = 1 / 0.5 ** 2
+export const widest = 1 / 0.5 ** 2
 
 /** The variance of the step of a change that is not being judged. */
 export const otherStepVariance = 0.25
@@ -101,7 +101,7 @@ export function weigh(weights: Float64Array, information: Float64Array, score: F
   }
 }
 
-export function logFactor(information: number, score: number, precision: number): number {
+function logFactor(information: number, score: number, precision: number): number {
   const sum = information + precision
   return (Math.log(precision / sum) + (score * score) / sum) / 2
 }
