@@ -25,7 +25,7 @@ inBrowser('People in the console', (suite) => {
     service.now = Date.now()
     service.publicUrl = suite.address
     idp.redirectTo(`${suite.address}/sign-in/callback`)
-    const page = await openPage(suite.browser, service.now, {})
+    const page = await openPage(suite.browser, {})
     t.after(() => page.context().close())
     return page
   }

@@ -50,7 +50,7 @@ inBrowser('The API reference', (suite) => {
       const { operationId: id, parameters = [], requestBody } = documented
       const names = parameters.map(({ in: place, name }) => `${place}-${name}`)
       const expected = [...names, ...(requestBody === undefined ? [] : ['body'])].map((name) => `${id}-${name}`)
-      const { fields, buttons } = shown.find((each) => each.id === id) ?? { fields: [], buttons: [] }
+      const { fields, buttons } = shown.find((each) => each.id === id) ?? assert.fail(id)
       assert.deepEqual(fields.filter((field) => expected.includes(field)).sort(), expected.sort(), id)
       assert.equal(fields.includes(`${id}-body`), requestBody !== undefined, id)
       assert.ok(buttons.includes('Send'), id)

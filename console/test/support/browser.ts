@@ -1,12 +1,12 @@
-import type { AddressInfo } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { sqlite } from '../../../testing/engines.ts'
+import { freePort } from '../../../testing/free-port.ts'
 import { without } from '../../../testing/installed-tools.ts'
 import { TestService } from '../../../testing/service.ts'
 import { findChromium, launch } from './chromium.ts'
 import { builtConsole } from './console-build.ts'
-import { openPage, reducedMotion, viewport } from './page.ts'
+import { openPage, reducedMotion, shiftTime, viewport as usualViewport } from './page.ts'
 import { Visitor } from './visitor.ts'
 
 export interface VisitOptions extends BrowserContextOptions {
@@ -16,7 +16,7 @@ export interface VisitOptions extends BrowserContextOptions {
   key?: string
   /** Error responses to allow from the start, such as `404 GET /unknown`. */
   errors?: string[]
-  /** For a test that changes more of its page than `#keep` undoes, such as its clock. A page with other options is never used again. */
+  /** For a test that changes more of its page than `#leave` undoes, such as its clock. */
   isLast?: boolean
 }
 
@@ -26,16 +26,19 @@ export class BrowserSuite {
   readonly service = new TestService()
   address = ''
   #ahead = 0
-  /** Left by earlier tests. A new one starts a process that compiles all scripts, which takes more than the first visit itself. */
-  readonly #pages: Page[] = []
 
   /** Opens the console; with a key, until the page has all its data. After the test, any unexpected error in the browser fails it. */
   async visit(
     t: TestContext,
-    { at = '/', key, errors = [], isLast = false, ...options }: VisitOptions = {},
+    { at = '/', key, errors = [], isLast = false, viewport, permissions, colorScheme, ...options }: VisitOptions = {},
   ): Promise<Visitor> {
-    const isPlain = Object.keys(options).length === 0
-    const page = (isPlain && this.#pages.pop()) || (await openPage(this.browser, this.time(), options))
+    const kept = keptPages(options)
+    const { page, ahead } = kept.pop() ?? { page: await openPage(this.browser, options), ahead: null }
+    if (ahead !== this.#ahead) await shiftTime(page, this.#ahead)
+    // Not of the context, which every page with such options would need for itself.
+    if (viewport != null) await page.setViewportSize(viewport)
+    if (permissions !== undefined) await page.context().grantPermissions(permissions)
+    if (colorScheme !== undefined) await page.emulateMedia({ colorScheme })
     const visitor = new Visitor(page, this.address)
     visitor.expectErrors(...errors)
     t.after(async () => {
@@ -43,7 +46,11 @@ export class BrowserSuite {
         // First, because closing removes the cookies before it stops the page, whose next request is then answered with 401.
         visitor.end()
       } finally {
-        await (isPlain && !isLast ? this.#keep(page) : page.context().close())
+        if (isLast) await page.context().close()
+        else {
+          await this.#leave(page)
+          kept.push({ page, ahead: this.#ahead })
+        }
       }
     })
     if (key !== undefined) await visitor.startSession(key)
@@ -53,22 +60,24 @@ export class BrowserSuite {
   }
 
   /** Leaves nothing of a test in its page. */
-  async #keep(page: Page): Promise<void> {
+  async #leave(page: Page): Promise<void> {
     await page.unrouteAll({ behavior: 'ignoreErrors' })
     for (const event of ['load', 'request', 'requestfinished', 'response']) await page.removeAllListeners(event)
     // Any response will do that has the origin of the console, whose page is gone then.
     await page.goto(`${this.address}/api/v1`)
+    const session = await page.context().newCDPSession(page)
+    await session.send('Page.resetNavigationHistory')
     await Promise.all([
+      session.detach(),
       page.evaluate(() => {
         localStorage.clear()
         sessionStorage.clear()
       }),
       page.context().clearCookies(),
       page.context().clearPermissions(),
-      page.setViewportSize(viewport),
+      page.setViewportSize(usualViewport),
       page.emulateMedia({ media: null, colorScheme: null, reducedMotion }),
     ])
-    this.#pages.push(page)
   }
 
   /**
@@ -89,20 +98,44 @@ export class BrowserSuite {
     this.#ahead = this.service.now - Date.now()
     // The console does not depend on the engine. The server's tests compare the two.
     await this.service.open(sqlite)
-    await this.service.app.listen({ host: '127.0.0.1', port: 0 })
-    this.address = `http://127.0.0.1:${(this.service.app.server.address() as AddressInfo).port}`
+    port ??= await freePort()
+    await this.service.app.listen({ host: '127.0.0.1', port })
+    this.address = `http://127.0.0.1:${port}`
     launched ??= launch(chromium)
     this.browser = await launched
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#pages.map((page) => page.context().close()))
+    // The browser stays, and keeps connections on which it has sent nothing yet.
+    this.service.app.server.closeAllConnections()
     await this.service.close()
   }
 }
 
-/** Suites that share a process share the browser. */
+// Suites that share a process share the browser.
 let launched: Promise<Browser> | undefined
+// They follow each other on one port: a page that leaves its origin starts a process.
+let port: number | undefined
+
+/**
+ * Left by earlier tests, by their options. A new one starts a process that compiles all scripts, which takes more than the first visit
+ * itself.
+ */
+const pages = new Map<string, KeptPage[]>()
+
+interface KeptPage {
+  page: Page
+  /** The time in it, relative to the real one. */
+  ahead: number
+}
+
+function keptPages(options: BrowserContextOptions): KeptPage[] {
+  const name = JSON.stringify(options)
+  const kept = pages.get(name) ?? []
+  pages.set(name, kept)
+  return kept
+}
+
 after(async () => (await launched)?.close())
 
 /** Declares tests against the real service in a real browser. Without Chromium they are skipped. */

@@ -8,28 +8,31 @@ const timeoutMs = 30_000
 export const reducedMotion = 'reduce'
 export const viewport = { width: 1_280, height: 720 }
 
-/** A page with its own cookies and storage, at a time of its own. */
-export async function openPage(browser: Browser, now: number, options: BrowserContextOptions): Promise<Page> {
+/** A page with its own cookies and storage. */
+export async function openPage(browser: Browser, options: BrowserContextOptions): Promise<Page> {
   const defaults = { locale: 'en-GB', timezoneId: timeZone, reducedMotion, viewport } as const
   const context = await browser.newContext({ ...defaults, ...options })
   context.setDefaultTimeout(timeoutMs)
-  await context.addInitScript(shiftTime, now - Date.now())
   await context.addInitScript(reportPolicyViolations)
   return context.newPage()
 }
 
-/** Runs in the page: moves its time by so many milliseconds. Timers are those of the browser. */
-function shiftTime(offset: number): void {
-  const RealDate = Date
-  globalThis.Date = class extends RealDate {
-    constructor(...args: []) {
-      if (args.length === 0) super(RealDate.now() + offset)
-      else super(...args)
+/** Moves the time of what the page opens from now on by so many milliseconds. Timers are those of the browser. */
+export async function shiftTime(page: Page, ahead: number): Promise<void> {
+  await page.context().addInitScript((offset) => {
+    // Another suite may have shifted it before.
+    const { RealDate = Date } = globalThis as { RealDate?: DateConstructor }
+    const ShiftedDate = class extends RealDate {
+      constructor(...args: []) {
+        if (args.length === 0) super(RealDate.now() + offset)
+        else super(...args)
+      }
+      static override now() {
+        return RealDate.now() + offset
+      }
     }
-    static override now() {
-      return RealDate.now() + offset
-    }
-  } as DateConstructor
+    Object.assign(globalThis, { RealDate, Date: ShiftedDate })
+  }, ahead)
 }
 
 /** Runs in the page: logs violations of the Content-Security-Policy as errors, which fail the test. */
