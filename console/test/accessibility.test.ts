@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { eventually } from '../../testing/eventually.ts'
-import { checkAccessibility, checkFits, checkLightAccessibility } from './support/accessibility.ts'
+import { checkAccessibility, checkFits, looks } from './support/accessibility.ts'
 import { inBrowser } from './support/browser.ts'
 import { createChangedPrompt } from './support/changed-prompt.ts'
 import { type Contents, consolePages, createContents } from './support/console-pages.ts'
@@ -38,13 +38,12 @@ inBrowser('Accessibility', (suite) => {
       const visitor = await suite.visit(t, { at, key: contents.key, errors })
       const { page } = visitor
       // A page adapts to its width without being loaded again.
-      for (const width of [375, 1_280]) {
+      for (const { width, theme } of looks) {
         await page.setViewportSize({ width, height: 800 })
         await page.locator(shows).first().waitFor()
         await visitor.settle()
         await checkFits(page, `${name} at ${width} px`)
-        const check = width === 375 ? checkLightAccessibility : checkAccessibility
-        await check(page, `${name} at ${width} px`)
+        await checkAccessibility(page, `${name} at ${width} px`, [theme])
       }
     })
   }
@@ -99,7 +98,7 @@ inBrowser('Accessibility', (suite) => {
     const visitor = await suite.visit(t, { key: tenant.key })
     const { page } = visitor
     await page.getByRole('button', { name: 'Create another prompt' }).waitFor()
-    for (const width of [375, 1_280]) {
+    for (const { width, theme } of looks) {
       await page.setViewportSize({ width, height: 800 })
       await visitor.open('/prompts')
       await page.getByRole('complementary', { name: 'Monthly limit' }).waitFor()
@@ -108,8 +107,8 @@ inBrowser('Accessibility', (suite) => {
       for (const language of ['curl', 'JavaScript', 'Python', 'Go']) {
         await page.getByRole('button', { name: language, exact: true }).click()
         // The others differ in their text.
-        const check = language === 'curl' ? checkAccessibility : checkLightAccessibility
-        if (language === 'curl' || width === 375) await check(page, `the ${language} snippet at ${width} px`)
+        if (language === 'curl' || width === 375)
+          await checkAccessibility(page, `the ${language} snippet at ${width} px`, [theme])
         const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth)
         assert.ok(scrollWidth <= width, `the ${language} snippet is ${scrollWidth} px wide in a window of ${width} px`)
       }

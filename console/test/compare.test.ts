@@ -3,7 +3,7 @@ import { before, test } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { eventually } from '../../testing/eventually.ts'
 import { connectedScenario } from '../../testing/scenario.ts'
-import { checkAccessibility, checkLightAccessibility } from './support/accessibility.ts'
+import { checkAccessibility, looks } from './support/accessibility.ts'
 import { inBrowser } from './support/browser.ts'
 import { createChangedPrompt } from './support/changed-prompt.ts'
 import { eventuallyHasFocus, tabTo } from './support/keyboard.ts'
@@ -215,14 +215,13 @@ inBrowser('Comparing versions', (suite) => {
   test('axe finds no serious problem on the compare page, at 375 px and 1280 px, and it works with the keyboard alone', async (t) => {
     const visitor = await suite.visit(t, { at: `${path}/compare?a=${started}&b=${shortened}`, key })
     const { page } = visitor
-    for (const width of [375, 1_280]) {
+    for (const { width, theme } of looks) {
       await page.setViewportSize({ width, height: 800 })
       await page.locator('.diff .added').waitFor()
       await page.locator('.compared-figures').nth(1).waitFor()
       await page.getByRole('button', { name: /^To: / }).click()
       await page.locator('.version-panel a').first().waitFor()
-      const check = width === 375 ? checkLightAccessibility : checkAccessibility
-      await check(page, `a list of versions at ${width} px`)
+      await checkAccessibility(page, `a list of versions at ${width} px`, [theme])
       const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth)
       assert.ok(scrollWidth <= width, `the compare page is ${scrollWidth} px wide in a window of ${width} px`)
       await page.keyboard.press('Escape')

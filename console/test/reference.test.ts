@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { Document } from '../../server/src/http/docs/openapi-document.ts'
 import { documentedOperations } from '../../testing/operations.ts'
-import { checkAccessibility, checkLightAccessibility } from './support/accessibility.ts'
+import { checkAccessibility, looks } from './support/accessibility.ts'
 import { inBrowser } from './support/browser.ts'
 
 const hostile = '<img src=x onerror="window.__pwned=1"><script>window.__pwned=1</script>\u202e'
@@ -181,7 +181,7 @@ inBrowser('The API reference', (suite) => {
     await send()
     await result.locator('pre').waitFor()
     await operation(page, 'createSignal').open()
-    for (const width of [375, 1_280]) {
+    for (const { width } of looks) {
       await page.setViewportSize({ width, height: 800 })
       const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth)
       assert.ok(scrollWidth <= width, `/docs is ${scrollWidth} px wide in a window of ${width} px`)
@@ -191,9 +191,10 @@ inBrowser('The API reference', (suite) => {
       const others = [...document.querySelectorAll('article')].filter((_, i) => i % 32 !== 0)
       for (const article of others) if (article.querySelector('details[open]') === null) article.remove()
     })
-    await checkAccessibility(page, '/docs at 1280 px')
-    await page.setViewportSize({ width: 375, height: 800 })
-    await checkLightAccessibility(page, '/docs at 375 px')
+    for (const { width, theme } of looks) {
+      await page.setViewportSize({ width, height: 800 })
+      await checkAccessibility(page, `/docs at ${width} px`, [theme])
+    }
   })
 
   test('without JavaScript, the reference is complete and has no buttons', async (t) => {

@@ -6,7 +6,7 @@ import { postDeployment } from '../../testing/deployments.ts'
 import { eventually } from '../../testing/eventually.ts'
 import type { Tenant } from '../../testing/service.ts'
 import { inBatches, noDetails, signalFor } from '../../testing/signals.ts'
-import { checkAccessibility, checkLightAccessibility } from './support/accessibility.ts'
+import { checkAccessibility, looks } from './support/accessibility.ts'
 import { inBrowser } from './support/browser.ts'
 
 const hourMs = 3_600_000
@@ -101,10 +101,9 @@ inBrowser('The evidence of a change', (suite) => {
       .getByText(/30% of 100/)
       .last()
       .waitFor()
-    for (const width of [375, 1_280]) {
+    for (const { width, theme } of looks) {
       await page.setViewportSize({ width, height: 800 })
-      const check = width === 375 ? checkLightAccessibility : checkAccessibility
-      await check(page, `segments at ${width} px`)
+      await checkAccessibility(page, `segments at ${width} px`, [theme])
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width)
     }
     await page.reload()

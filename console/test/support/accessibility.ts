@@ -13,25 +13,29 @@ declare global {
   }
 }
 
-/** Fails if axe finds a serious or critical problem on the page, or in the dialog that is open, in the light or the dark theme. */
-export async function checkAccessibility(page: Page, what: string): Promise<void> {
-  const inLight = await problemsInLight(page)
-  await page.emulateMedia({ colorScheme: 'dark' })
-  // Only colours differ between the themes.
-  const inDark = await findProblems(page, { runOnly: ['color-contrast'] })
+type Theme = 'light' | 'dark'
+
+/** Fails if axe finds a serious or critical problem on the page, or in the dialog that is open, in one of the themes. */
+export async function checkAccessibility(page: Page, what: string, themes: Theme[] = ['light', 'dark']): Promise<void> {
+  const found = new Map<Theme, string[]>()
+  for (const theme of themes) {
+    await page.emulateMedia({ colorScheme: theme })
+    // Only colours differ between the themes.
+    found.set(theme, await findProblems(page, found.size === 0 ? {} : { runOnly: ['color-contrast'] }))
+  }
   await page.emulateMedia({ colorScheme: 'light' })
-  assert.deepEqual({ inLight, inDark }, { inLight: [], inDark: [] }, `${what} is not accessible`)
+  assert.deepEqual(
+    [...found],
+    themes.map((theme) => [theme, []]),
+    `${what} is not accessible`,
+  )
 }
 
-/** The same in the light theme alone, for a page whose colours are checked at another width. */
-export async function checkLightAccessibility(page: Page, what: string): Promise<void> {
-  assert.deepEqual(await problemsInLight(page), [], `${what} is not accessible`)
-}
-
-async function problemsInLight(page: Page): Promise<string[]> {
-  await page.emulateMedia({ colorScheme: 'light' })
-  return findProblems(page, {})
-}
+/** A phone and a desktop, each in a theme of its own: the other width has the same colours, and the other theme the same structure. */
+export const looks = [
+  { width: 375, theme: 'dark' },
+  { width: 1_280, theme: 'light' },
+] as const
 
 /** Fails if the page scrolls sideways, or a part of it is cut off at the right. */
 export async function checkFits(page: Page, what: string): Promise<void> {
