@@ -12,9 +12,9 @@ let folder = ''
  */
 export async function globalSetup(): Promise<void> {
   folder = await mkdtemp(join(tmpdir(), 'promptledger-bundle-'))
-  process.env.TEST_TARBALLS = JSON.stringify(await packAll(folder))
+  const [tarballs] = await Promise.all([packAll(folder), setup.globalSetup()])
+  process.env.TEST_TARBALLS = JSON.stringify(tarballs)
   process.env.TEST_MAIN_SCRIPT = join(folder, 'promptledger/dist/main.js')
-  await setup.globalSetup()
 }
 
 export async function globalTeardown(): Promise<void> {
