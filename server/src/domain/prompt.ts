@@ -24,7 +24,7 @@ type NewPrompt = Omit<Prompt, 'id' | 'repositoryId' | 'path'>
 /** Its name depends on which names are free, see `namesForPath`. */
 export type PromptFromPath = Omit<NewPrompt, 'name'> & { path: string }
 
-interface PromptPage {
+export interface PromptPage {
   prompts: Prompt[]
   totalCount: number
 }

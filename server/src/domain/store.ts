@@ -60,6 +60,7 @@ export interface StoreStats {
     | 'sessions'
     | 'prompts'
     | 'named_prompts'
+    | 'prompt_pages'
     | 'pages'
     | 'deployments'
     | 'changes'

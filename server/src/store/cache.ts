@@ -2,7 +2,7 @@ import type { Access, SigningAccess } from '../domain/access/api-key.ts'
 import type { LineSegment } from '../domain/deployments/live-line.ts'
 import type { LandedChange } from '../domain/history/change.ts'
 import type { HistoryPage } from '../domain/history/history.ts'
-import type { Prompt } from '../domain/prompt.ts'
+import type { Prompt, PromptPage } from '../domain/prompt.ts'
 import { maxVersions } from '../domain/signals/signal.ts'
 import type { VersionText } from '../domain/signals/version.ts'
 import type { Store } from '../domain/store.ts'
@@ -73,6 +73,8 @@ class Cache<Value> {
 const maxCachedChanges = 110_000
 // Of some sixty pages of a hundred prompts with two changes each: up to 15 MB, with what is remembered of them.
 const maxNewestChanges = 20_000
+// Two hundred pages of a hundred: up to 10 MB.
+const maxListedPrompts = 20_000
 
 /** Bounded caches, cleared as a whole on any change to the data behind them. */
 export function createCaches() {
@@ -83,6 +85,8 @@ export function createCaches() {
     prompts: new Cache<Prompt>(10_000),
     /** By name or path. */
     named_prompts: new Cache<Prompt[]>(10_000),
+    /** By name, without a search. One past the end is not kept: its number, which is in its key, may have any length. */
+    prompt_pages: new Cache<PromptPage>(maxListedPrompts, ({ prompts }) => prompts.length || Number.POSITIVE_INFINITY),
     pages: new Cache<HistoryPage>(200),
     // A line can have thousands of segments.
     deployments: new Cache<LineSegment[]>(50),
@@ -134,6 +138,13 @@ export function withCache(store: Store, caches: ReturnType<typeof createCaches>)
           return prompts.length === 0 ? null : prompts
         })
         return found ?? []
+      },
+      page: (organisationId, filter, order, request) => {
+        const find = () => store.prompts.page(organisationId, filter, order, request)
+        // Other orders follow the votes, and what is searched for is text of the requests.
+        if (order.by !== 'name' || filter.search !== '' || filter.glob !== null) return find()
+        const key = `${organisationId} ${order.descending} ${request.page} ${request.limit}`
+        return caches.prompt_pages.get(key, find)
       },
     },
     history: {

@@ -172,6 +172,28 @@ onEachEngine('The list of prompts', (engine) => {
     assert.deepEqual(moved?.last_change, (await scenario.historyOf(id)).at(-1))
   })
 
+  test('a page by name is read again only once a prompt has changed, and one past the end each time', async () => {
+    const tenant = await tenantWith('a', 'b')
+    const { caches } = service.store.stats()
+    const readsOf = async (query = '') => {
+      const before = caches.prompt_pages.misses
+      const names = namesOf(await list(tenant, query))
+      return { names, reads: caches.prompt_pages.misses - before }
+    }
+    const past = `?page=${'9'.repeat(15)}`
+    assert.deepEqual(await readsOf(), { names: ['a', 'b'], reads: 1 })
+    assert.deepEqual(await readsOf(), { names: ['a', 'b'], reads: 0 })
+    for (let i = 0; i < 2; i++) assert.deepEqual(await readsOf(past), { names: [], reads: 1 })
+    const { id } = await create(tenant, 'c')
+    assert.deepEqual(await readsOf(), { names: ['a', 'b', 'c'], reads: 1 })
+    const renamed = await request(tenant, 'PATCH', `/${id}`, { name: '0' })
+    assert.equal(renamed.statusCode, 200, renamed.body)
+    assert.deepEqual(await readsOf(), { names: ['0', 'a', 'b'], reads: 1 })
+    const deleted = await request(tenant, 'DELETE', `/${id}`)
+    assert.equal(deleted.statusCode, 204, deleted.body)
+    assert.deepEqual(await readsOf(), { names: ['a', 'b'], reads: 1 })
+  })
+
   test('the last change of a prompt is the newest one that went live', async () => {
     const tenant = await admin()
     const at = (minutes: number, action: Action) => ({
