@@ -73,8 +73,9 @@ class Cache<Value> {
 const maxCachedChanges = 110_000
 // Of some sixty pages of a hundred prompts with two changes each: up to 15 MB, with what is remembered of them.
 const maxNewestChanges = 20_000
-// Two hundred pages of a hundred: up to 10 MB.
-const maxListedPrompts = 20_000
+// Up to 10 MB, of two bytes for each. Names and paths are as long as a tenant makes them.
+const maxListedCharacters = 5_000_000
+const charactersPerPrompt = 200
 
 /** Bounded caches, cleared as a whole on any change to the data behind them. */
 export function createCaches() {
@@ -86,7 +87,9 @@ export function createCaches() {
     /** By name or path. */
     named_prompts: new Cache<Prompt[]>(10_000),
     /** By name, without a search. One past the end is not kept: its number, which is in its key, may have any length. */
-    prompt_pages: new Cache<PromptPage>(maxListedPrompts, ({ prompts }) => prompts.length || Number.POSITIVE_INFINITY),
+    prompt_pages: new Cache<PromptPage>(maxListedCharacters, ({ prompts }) =>
+      prompts.length === 0 ? Number.POSITIVE_INFINITY : charactersOf(prompts),
+    ),
     pages: new Cache<HistoryPage>(200),
     // A line can have thousands of segments.
     deployments: new Cache<LineSegment[]>(50),
@@ -112,6 +115,10 @@ export function createCaches() {
       for (const cache of Object.values(caches)) cache.clear()
     },
   }
+}
+
+function charactersOf(prompts: Prompt[]): number {
+  return prompts.reduce((sum, { name, path }) => sum + charactersPerPrompt + name.length + (path?.length ?? 0), 0)
 }
 
 /** Caches the lookups that requests repeat: keys, sessions, prompts, history pages and changes. */
