@@ -13,7 +13,7 @@ export interface Levels {
 }
 
 // A logarithm per block would take most of the time. One is taken before the product gets too small for a number.
-export const minProduct = 1e-200
+const minProduct = 1e-200
 
 /** Before the first block, the level may be anywhere: `y` lies between 0 and π. */
 export function startLevels(): Levels {
@@ -35,7 +35,7 @@ export function allowStep({ variance }: Levels, stepVariance: number): void {
 }
 
 /** The log-likelihood of the blocks so far at each point of the grid, up to a constant. */
-export function logLikelihoodOf({ partial, product }: Levels): Float64Array {
+export function logLikelihoodOf({ partial, product }: Pick<Levels, 'partial' | 'product'>): Float64Array {
   return partial.map((log, g) => log - Math.log(product[g] as number) / 2)
 }
 
