@@ -12,6 +12,7 @@ import { type LivePeriod, liveFrom } from './live/live-window.ts'
 import { now as atNow } from './live/moment.ts'
 import { versionsNaming } from './live/version-resolution.ts'
 import type { LearnedDrift } from './model/learned-drift.ts'
+import { noSegments } from './reading/vote-history.ts'
 
 export interface LastChangeStores {
   history: Pick<HistoryStore, 'landedChanges' | 'newestChanges' | 'entries'>
@@ -105,7 +106,7 @@ async function lastPeriods(
   const found = await Promise.all(
     prompts.map(async (prompt, i): Promise<LastPeriod | null> => {
       const periodsOf = (changes: Parameters<typeof livePeriodsOf>[0]) =>
-        livePeriodsOf(changes, lines.get(prompt.id) ?? [], atNow(now))
+        livePeriodsOf(changes, lines.get(prompt.id) ?? noSegments, atNow(now))
       const changes = recent[i] ?? []
       let periods = periodsOf(changes)
       let period = periods.periods.at(-1)

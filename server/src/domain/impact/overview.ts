@@ -45,9 +45,16 @@ export async function overviewsOf(
       prompts.map(({ id }) => id),
     ),
   ])
+  const empty = starts.map((start): IntervalTally => ({ start, ...emptyTally }))
   return prompts.map((prompt, i) => {
-    const ofDay = new Map(days[i]?.map((tally) => [tally.start, tally]))
-    const all = starts.map((start) => ofDay.get(start) ?? { start, ...emptyTally })
+    const ofPrompt = days[i] ?? []
+    let next = 0
+    const all = empty.map((none) => {
+      const tally = ofPrompt[next]
+      if (tally?.start !== none.start) return none
+      next++
+      return tally
+    })
     return {
       prompt,
       lastChange: lastChanges.get(prompt.id) ?? null,

@@ -12,9 +12,11 @@ interface Learned {
   learnedAt: Instant
   drift: Drift
   likelihoods: Map<number, Readonly<Float64Array>>
+  /** What was expected of prompts that were asked for. */
+  expected: Map<number, Readonly<Drift>>
 }
 
-// Enough to know what votes of an organisation are like, and at most 100 KB for each.
+// Enough to know what votes of an organisation are like, and at most 200 KB for each.
 const maxPrompts = 200
 const maxOrganisations = 100
 const maxAgeMs = 10 * minute
@@ -26,7 +28,7 @@ export function createLearnedDrift(store: Pick<DriftStore, 'ofOrganisation'>, cl
   async function learn(organisationId: number): Promise<Learned> {
     const prompts = await store.ofOrganisation(organisationId, maxPrompts)
     const likelihoods = new Map(prompts.map(({ promptId, logLikelihood }) => [promptId, logLikelihood]))
-    return { learnedAt: clock(), drift: learnDrift([...likelihoods.values()]), likelihoods }
+    return { learnedAt: clock(), drift: learnDrift([...likelihoods.values()]), likelihoods, expected: new Map() }
   }
 
   async function of(organisationId: number): Promise<Learned> {
@@ -43,9 +45,12 @@ export function createLearnedDrift(store: Pick<DriftStore, 'ofOrganisation'>, cl
 
   return {
     async of({ organisationId, id }) {
-      const { drift, likelihoods } = await of(organisationId)
+      const { drift, likelihoods, expected } = await of(organisationId)
       const own = likelihoods.get(id)
-      return own === undefined ? drift : withoutOwn(drift, own, likelihoods.size)
+      if (own === undefined) return drift
+      const known = expected.get(id) ?? withoutOwn(drift, own, likelihoods.size)
+      expected.set(id, known)
+      return known
     },
   }
 }

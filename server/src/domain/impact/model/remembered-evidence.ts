@@ -1,4 +1,5 @@
 import { createBoundedMap } from '../../bounded-map.ts'
+import { derivedFrom } from '../cache.ts'
 import type { LivePeriod } from '../live/live-window.ts'
 import type { Sums } from '../reading/window-sums.ts'
 import { cutBlocks, type Sum } from './blocks.ts'
@@ -85,6 +86,11 @@ function keyOf({ past, earlier, period, before, after, drift, areWholeHours }: C
       add(squares)
     }
   }
+  return `${past.fingerprint} ${earlier.change.id} ${period.change.id} ${derivedFrom(drift, fingerprintOfDrift)} ${text()}`
+}
+
+function fingerprintOfDrift(drift: Readonly<Drift>): string {
+  const { add, text } = createFingerprint()
   for (let g = 0; g < drift.length; g++) add(drift[g] as number)
-  return `${past.fingerprint} ${earlier.change.id} ${period.change.id} ${text()}`
+  return text()
 }

@@ -131,7 +131,8 @@ export async function unknownVersionsOf(
     .sort((a, b) => countOf(b) - countOf(a) || (a.version < b.version ? -1 : 1))
 }
 
-const noSegments: LineSegment[] = []
+/** Always the same, because what is remembered of a prompt is known by its list of segments. */
+export const noSegments: LineSegment[] = []
 
 /** What was live according to the deployments that concern the prompt; empty without any. */
 export async function lineOf({ deployments }: Pick<VoteStores, 'deployments'>, prompt: Prompt): Promise<LineSegment[]> {
