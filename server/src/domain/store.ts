@@ -65,6 +65,7 @@ export interface StoreStats {
     | 'deployments'
     | 'changes'
     | 'newest_changes'
+    | 'entries'
     | 'versions',
     { hits: number; misses: number }
   >

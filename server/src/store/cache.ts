@@ -1,6 +1,7 @@
 import type { Access, SigningAccess } from '../domain/access/api-key.ts'
 import type { LineSegment } from '../domain/deployments/live-line.ts'
 import type { LandedChange } from '../domain/history/change.ts'
+import type { HistoryEntry } from '../domain/history/entry.ts'
 import type { HistoryPage } from '../domain/history/history.ts'
 import type { Prompt, PromptPage } from '../domain/prompt.ts'
 import { maxVersions } from '../domain/signals/signal.ts'
@@ -76,6 +77,9 @@ const maxNewestChanges = 20_000
 // Up to 10 MB, of two bytes for each. Names and paths are as long as a tenant makes them.
 const maxListedCharacters = 5_000_000
 const charactersPerPrompt = 200
+// Also up to 10 MB. A name, an email address, a branch and a URL are as long as their writers make them.
+const maxEntryCharacters = 5_000_000
+const charactersPerEntry = 300
 
 /** Bounded caches, cleared as a whole on any change to the data behind them. */
 export function createCaches() {
@@ -95,6 +99,8 @@ export function createCaches() {
     deployments: new Cache<LineSegment[]>(50),
     // So can a history. The times in which its changes were live are remembered with it (domain/impact/live/live-periods.ts).
     changes: new Cache<LandedChange[]>(maxCachedChanges, ({ length }) => length + 100),
+    /** Of a page of changes, or the last changes of a page of prompts. */
+    entries: new Cache<HistoryEntry[]>(maxEntryCharacters, entryCharacters),
     /** The newest changes of the prompts of a page. */
     newest_changes: new Cache<LandedChange[][]>(maxNewestChanges, (lists) =>
       lists.reduce((sum, { length }) => sum + length + 1, 0),
@@ -119,6 +125,14 @@ export function createCaches() {
 
 function charactersOf(prompts: Prompt[]): number {
   return prompts.reduce((sum, { name, path }) => sum + charactersPerPrompt + name.length + (path?.length ?? 0), 0)
+}
+
+function entryCharacters(entries: HistoryEntry[]): number {
+  return entries.reduce(
+    (sum, { user, branchName, prUrl }) =>
+      sum + charactersPerEntry + user.name.length + user.email.length + branchName.length + (prUrl?.length ?? 0),
+    charactersPerEntry,
+  )
 }
 
 /** Caches the lookups that requests repeat: keys, sessions, prompts, history pages and changes. */
@@ -166,6 +180,8 @@ export function withCache(store: Store, caches: ReturnType<typeof createCaches>)
         const key = `${limit} ${prompts.map(({ id }) => id)}`
         return caches.newest_changes.get(key, () => store.history.newestChanges(prompts, limit))
       },
+      plainEntries: (organisationId, ids) =>
+        caches.entries.get(`${organisationId} ${ids}`, () => store.history.plainEntries(organisationId, ids)),
     },
     signals: {
       ...store.signals,

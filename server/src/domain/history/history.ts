@@ -66,6 +66,8 @@ export interface HistoryStore {
   newestChanges(prompts: Prompt[], limit: number): Promise<LandedChange[][]>
   /** The entries with these IDs, in this order. */
   entries(organisationId: number, ids: number[]): Promise<EntryDetails[]>
+  /** The same without details, such as a message, which may be long. */
+  plainEntries(organisationId: number, ids: number[]): Promise<HistoryEntry[]>
   /** The entries of a prompt that brought these commits of the default branch, by commit. Unknown ones are absent. */
   entriesOfCommits(prompt: Prompt, commits: string[]): Promise<Map<string, EntryDetails>>
   /** What a search for versions looks at, of these entries, in no particular order. */

@@ -55,7 +55,7 @@ export interface Impact extends TelemetryOfChange {
 export interface ImpactStores extends VoteStores, JudgeStores {
   signals: JudgeStores['signals']
   deployments: JudgeStores['deployments']
-  history: Pick<HistoryStore, 'landedChanges' | 'entries'>
+  history: Pick<HistoryStore, 'landedChanges' | 'plainEntries'>
   telemetry: JudgeStores['telemetry'] & Pick<TelemetryStore, 'exposures' | 'scores'>
 }
 
@@ -79,7 +79,7 @@ export async function impactOf(
   const end = Math.max(0, history.periods.length - pageOffset(request))
   const page = history.periods.slice(Math.max(0, end - request.limit), end).reverse()
   const [entries, judged, told, unknownVersions] = await Promise.all([
-    stores.history.entries(
+    stores.history.plainEntries(
       prompt.organisationId,
       page.map(({ change }) => change.id),
     ),

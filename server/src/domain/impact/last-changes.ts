@@ -15,7 +15,7 @@ import type { LearnedDrift } from './model/learned-drift.ts'
 import { noSegments } from './reading/vote-history.ts'
 
 export interface LastChangeStores {
-  history: Pick<HistoryStore, 'landedChanges' | 'newestChanges' | 'entries'>
+  history: Pick<HistoryStore, 'landedChanges' | 'newestChanges' | 'plainEntries'>
   signals: JudgeStores['signals'] & Pick<SignalStore, 'hourlySumsAround' | 'versionedPrompts'>
   segments: JudgeStores['segments']
   shifts: JudgeStores['shifts']
@@ -64,7 +64,7 @@ export async function lastChangesOf(
       maxHoursPerSide,
     ),
     recentPlaces(stores, organisationId, last, versioned),
-    stores.history.entries(
+    stores.history.plainEntries(
       organisationId,
       last.map(({ period }) => period.change.id),
     ),

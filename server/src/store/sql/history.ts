@@ -135,12 +135,9 @@ export function sqlHistory(database: Database): HistoryStore {
       return prompts.map(({ id }) => (rowsByPrompt.get(id) ?? []).map(toLandedChange))
     },
 
-    async entries(organisationId, ids) {
-      const sql = `select ${detailColumns} from history_entries where ${database.haveIds()}`
-      const rows = await database.rows(sql, [organisationId, JSON.stringify(ids)])
-      const byId = new Map(rows.map((row) => [row.id as number, toDetails(row)]))
-      return ids.map((id) => byId.get(id)).filter((entry) => entry !== undefined)
-    },
+    entries: (organisationId, ids) => entriesById(database, organisationId, ids, detailColumns, toDetails),
+
+    plainEntries: (organisationId, ids) => entriesById(database, organisationId, ids, columns, toEntry),
 
     async searchTexts(organisationId, ids) {
       const rows = await database.rows(
@@ -290,6 +287,19 @@ function insertStaged({ organisationId, id }: Prompt): Statement {
      on conflict (organisation_id, prompt_id, dedupe_key) do nothing`,
     [organisationId, id],
   )
+}
+
+async function entriesById<Entry>(
+  database: Database,
+  organisationId: number,
+  ids: number[],
+  columns: string,
+  toEntry: (row: Row) => Entry,
+): Promise<Entry[]> {
+  const sql = `select ${columns} from history_entries where ${database.haveIds()}`
+  const rows = await database.rows(sql, [organisationId, JSON.stringify(ids)])
+  const byId = new Map(rows.map((row) => [row.id as number, toEntry(row)]))
+  return ids.map((id) => byId.get(id)).filter((entry) => entry !== undefined)
 }
 
 function factsOf(entry: NewHistoryEntry): Value[] {
