@@ -30,6 +30,7 @@ test('a prompt learns from the others, and not from itself', async () => {
   assert.deepEqual(await learned.of(promptOf(1)), defaultDrift, 'what was learned is kept for ten minutes')
   now += 10 * minute
   const ofFirst = await learned.of(promptOf(1))
+  assert.equal(await learned.of(promptOf(1)), ofFirst, 'it is worked out once')
   const expected = learnDrift([preferring(7), preferring(7)])
   for (let g = 0; g < gridSize; g++) {
     assert.ok(Math.abs(Math.exp(ofFirst[g] as number) - Math.exp(expected[g] as number)) < 0.01, `${g}`)

@@ -2,6 +2,7 @@ import type { Span } from '../../signals/interval.ts'
 import { emptyTally, type HourlySums, noSums, type Tally, totalOf } from '../../signals/tally.ts'
 import { firstFrom } from '../../sorted.ts'
 import { hour, hourStart, type Instant } from '../../time.ts'
+import { derivedFrom } from '../cache.ts'
 import type { Credit, LivePeriod } from '../live/live-window.ts'
 import type { Sum } from '../model/blocks.ts'
 import { endOfHours, type VoteHistory, type VoteStores } from './vote-history.ts'
@@ -204,16 +205,8 @@ function sumAt({ start, positive, negative }: HourlySums, i: number): Sum {
 /** A window of whole hours, except for its ends, which were cut. */
 function hourlyWindow(hours: HourlySums, credit: Credit, [first, end]: HourRange, cut: readonly Sum[]): WindowSums {
   const kept = cut.filter((sum) => !isEmpty(sum))
-  let { positive, negative } = totalOf(kept)
-  let size = kept.length
-  for (let i = first + 1; i < end - 1; i++) {
-    const up = hours.positive[i] as number
-    const down = hours.negative[i] as number
-    if (up + down <= 0) continue
-    positive += up
-    negative += down
-    size++
-  }
+  const inside = totalBetween(hours, credit, [first, end])
+  const { positive, negative } = totalOf([...kept, inside])
   const list = (): Sum[] => {
     const between: Sum[] = []
     for (let i = first + 1; i < end - 1; i++) between.push(sumAt(hours, i))
@@ -227,11 +220,40 @@ function hourlyWindow(hours: HourlySums, credit: Credit, [first, end]: HourRange
       listed ??= list()
       return listed
     },
-    hourly: { size, ends: kept },
+    hourly: { size: kept.length + inside.size, ends: kept },
     tally: { positive, negative },
     attributedBy: { version: 0, deployment: isDeployed ? votes : 0, time: isDeployed ? 0 : votes },
     unattributed: credit.shared ? votes : 0,
   }
+}
+
+interface Total extends Tally {
+  /** How many hours have votes. */
+  size: number
+}
+
+const newTotals = (): Map<Credit, Total> => new Map()
+// A page of changes has 100 at most, each with the one before it.
+const maxTotals = 200
+
+/** The votes of the hours between the first and the last of the range, which is that of the credit. Those of the last credits are remembered. */
+function totalBetween(hours: HourlySums, credit: Credit, [first, end]: HourRange): Total {
+  const totals = derivedFrom(hours, newTotals)
+  const known = totals.get(credit)
+  if (known !== undefined) return known
+  let [positive, negative, size] = [0, 0, 0]
+  for (let i = first + 1; i < end - 1; i++) {
+    const up = hours.positive[i] as number
+    const down = hours.negative[i] as number
+    if (up + down <= 0) continue
+    positive += up
+    negative += down
+    size++
+  }
+  const total = { positive, negative, size }
+  if (totals.size === maxTotals) totals.clear()
+  totals.set(credit, total)
+  return total
 }
 
 /**
