@@ -63,6 +63,8 @@ export interface StoreStats {
     | 'prompt_pages'
     | 'pages'
     | 'deployments'
+    | 'prompt_lines'
+    | 'tried_prompts'
     | 'changes'
     | 'newest_changes'
     | 'entries'

@@ -81,6 +81,8 @@ const charactersPerPrompt = 200
 const maxEntryCharacters = 5_000_000
 const charactersPerEntry = 300
 
+const noLine: LineSegment[] = []
+
 /** Bounded caches, cleared as a whole on any change to the data behind them. */
 export function createCaches() {
   const caches = {
@@ -97,6 +99,10 @@ export function createCaches() {
     pages: new Cache<HistoryPage>(200),
     // A line can have thousands of segments.
     deployments: new Cache<LineSegment[]>(50),
+    /** Of prompts with deployments of their own, and `noLine` of all others. */
+    prompt_lines: new Cache<LineSegment[]>(10_000, ({ length }) => length + 1),
+    /** Whether a prompt has ever had a trial. */
+    tried_prompts: new Cache<boolean>(10_000),
     // So can a history. The times in which its changes were live are remembered with it (domain/impact/live/live-periods.ts).
     changes: new Cache<LandedChange[]>(maxCachedChanges, ({ length }) => length + 100),
     /** Of a page of changes, or the last changes of a page of prompts. */
@@ -194,9 +200,18 @@ export function withCache(store: Store, caches: ReturnType<typeof createCaches>)
         caches.deployments.get(`${organisationId} ${repositoryId}`, () =>
           store.deployments.line(organisationId, repositoryId),
         ),
-      promptLine: (prompt) => {
-        const key = `${prompt.organisationId} prompt ${prompt.id}`
-        return caches.deployments.get(key, () => store.deployments.promptLine(prompt))
+      promptLine: async (prompt) => {
+        const find = async () => (await store.deployments.promptLine(prompt)) ?? noLine
+        const found = await caches.prompt_lines.get(`${prompt.organisationId} ${prompt.id}`, find)
+        return found === noLine ? null : found
+      },
+    },
+    trials: {
+      ...store.trials,
+      ofChanges: async (prompt, changes) => {
+        const key = `${prompt.organisationId} ${prompt.id}`
+        const isTried = await caches.tried_prompts.get(key, () => store.trials.isTried(prompt))
+        return isTried ? store.trials.ofChanges(prompt, changes) : []
       },
     },
   }

@@ -261,9 +261,9 @@ onEachEngine('What a read of impact costs', (engine) => {
     for (const path of paths) {
       await read(path)
       const { statements, rows, characters } = await databaseWorkOf(() => read(path))
-      assert.ok(statements.length <= 14, `${path} took ${statements.length} statements`)
-      assert.ok(rows <= 130, `${path} read ${rows} rows`)
-      assert.ok(characters <= 30_000, `${path} read ${characters} characters`)
+      assert.ok(statements.length <= 10, `${path} took ${statements.length} statements`)
+      assert.ok(rows <= 60, `${path} read ${rows} rows`)
+      assert.ok(characters <= 5_000, `${path} read ${characters} characters`)
       if (engine.name !== 'SQLite') continue
       // What does not depend on the votes is asked for with them: on PostgreSQL, each wait takes a millisecond.
       const placeOf = (sql: RegExp) => statements.findIndex((each) => sql.test(each))

@@ -180,6 +180,8 @@ export interface TrialStore {
     state: TrialState | null,
     request: PageRequest,
   ): Promise<{ trials: Trial[]; totalCount: number }>
+  /** Whether the prompt has ever had a trial. */
+  isTried(prompt: Pick<Prompt, 'id' | 'organisationId'>): Promise<boolean>
   /** The trials of these commits, or of these pull requests, on the prompt, newest first. */
   ofChanges(prompt: Pick<Prompt, 'id' | 'organisationId'>, changes: readonly ChangeOfTrial[]): Promise<Trial[]>
   /** The trials that run or are paused: in one organisation, or in all. */

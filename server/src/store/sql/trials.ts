@@ -134,6 +134,11 @@ export function sqlTrials(database: Database): TrialStore {
       return { trials: await withPrompts(rows), totalCount }
     },
 
+    async isTried({ organisationId, id }) {
+      const sql = 'select 1 from trial_prompts where organisation_id = ? and prompt_id = ? limit 1'
+      return (await database.rows(sql, [organisationId, id])).length > 0
+    },
+
     async ofChanges({ organisationId, id: promptId }, changes) {
       const rows = await database.rows(
         `select ${trialColumns} from trials where organisation_id = ?
