@@ -130,9 +130,14 @@ const postgres = /server\/src\/store\/postgres\/|node_modules\/(pg|pg-[^/]+|pgpa
 
 /** Returns the paths of the bundled modules. */
 async function bundle(folder: URL): Promise<string[]> {
+  // The worker process has a copy of what it needs. With the code of the service in the same file, it takes 7 MB more.
+  return [...(await bundleEntry(folder, 'main', '')), ...(await bundleEntry(folder, 'worker', 'worker-'))]
+}
+
+async function bundleEntry(folder: URL, name: string, prefix: string): Promise<string[]> {
   const build = await rolldown({
     cwd: fileURLToPath(root),
-    input: { main: 'server/src/main.ts', worker: 'server/src/worker.ts' },
+    input: { [name]: `server/src/${name}.ts` },
     platform: 'node',
     resolve: { conditionNames: ['promptledger:source', 'node', 'default'] },
     external: unused,
@@ -148,7 +153,7 @@ async function bundle(folder: URL): Promise<string[]> {
     minify: { compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
     // All in one folder, from where server/src/files.ts finds the other files.
     entryFileNames: '[name].js',
-    chunkFileNames: '[name]-[hash].js',
+    chunkFileNames: `${prefix}[name]-[hash].js`,
     codeSplitting: {
       groups: [
         { name: 'shared', test: (id) => !postgres.test(id), minShareCount: 2, priority: 1 },

@@ -21,6 +21,8 @@ const bundled = ['ajv', 'commander', 'fastify', 'nodemailer', 'pg', 'pino', 'pre
 // And the shared file, which is loaded without the module loader.
 const maxFilesAtStart = 6
 const maxBuiltinsAtStart = 82
+// Each megabyte of code takes some 7 MB of memory.
+const maxWorkerBytes = 720_000
 const maxInstalledBytes = 15 * 1024 * 1024
 // Building, packing and installing take seconds on an idle machine. This only ends what hangs.
 const timeoutMs = 600_000
@@ -87,6 +89,16 @@ describe('The packages', () => {
     // Each file and module more takes about a millisecond of every start.
     assert.ok(files.length <= maxFilesAtStart, files.join('\n'))
     assert.ok(builtins.length <= maxBuiltinsAtStart, `${builtins.length}: ${builtins.join(', ')}`)
+  })
+
+  test('the worker process loads its own copy of what it needs, and no code of the service', async () => {
+    const names = (await readdir(installed('promptledger/dist'))).filter((name) => /^worker.*\.js$/.test(name))
+    const texts = await Promise.all(names.map((name) => readFile(installed(`promptledger/dist/${name}`), 'utf8')))
+    const loaded = texts.flatMap((text) => [...text.matchAll(/\brequire\(.\.\/([\w.-]+).\)/g)].map(([, name]) => name))
+    assert.ok(loaded.length > 2)
+    for (const name of loaded) assert.match(name as string, /^worker-/)
+    const bytes = texts.reduce((sum, { length }) => sum + length, 0)
+    assert.ok(bytes <= maxWorkerBytes, `${bytes} bytes`)
   })
 
   test('the second start takes the functions that the first compiled, unless others could have written them', async () => {
