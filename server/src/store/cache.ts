@@ -77,6 +77,8 @@ const maxNewestChanges = 20_000
 // Up to 10 MB, of two bytes for each. Names and paths are as long as a tenant makes them.
 const maxListedCharacters = 5_000_000
 const charactersPerPrompt = 200
+// Of all prompts with deployments of their own together, or 10,000 prompts without.
+const maxLineSegments = 100_000
 // Also up to 10 MB. A name, an email address, a branch and a URL are as long as their writers make them.
 const maxEntryCharacters = 5_000_000
 const charactersPerEntry = 300
@@ -100,7 +102,7 @@ export function createCaches() {
     // A line can have thousands of segments.
     deployments: new Cache<LineSegment[]>(50),
     /** Of prompts with deployments of their own, and `noLine` of all others. */
-    prompt_lines: new Cache<LineSegment[]>(10_000, ({ length }) => length + 1),
+    prompt_lines: new Cache<LineSegment[]>(maxLineSegments, ({ length }) => length + 10),
     /** Whether a prompt has ever had a trial. */
     tried_prompts: new Cache<boolean>(10_000),
     // So can a history. The times in which its changes were live are remembered with it (domain/impact/live/live-periods.ts).
