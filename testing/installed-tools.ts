@@ -13,6 +13,7 @@ const packages = {
   promtool: 'prometheus',
   python3: 'python3',
   script: 'bsdutils',
+  ssh: 'openssh-client',
   'ssh-keygen': 'openssh-client',
   sshd: 'openssh-server',
   zsh: 'zsh',

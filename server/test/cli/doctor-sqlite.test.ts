@@ -68,14 +68,14 @@ describe('The doctor on a SQLite file', () => {
     chmodSync(copy, 0o444)
     if (process.getuid?.() === 0) for (const path of [folder, copy]) chownSync(path, unprivilegedUser, unprivilegedUser)
     assert.match(
-      await outputAsUnprivilegedUser(copy),
+      await outputAsUnprivilegedUser(copy, file),
       /^error {4}database file: .*copy\.db is not writable: EACCES.*Make it writable/m,
     )
     chmodSync(copy, 0o644)
     await rm(`${copy}-wal`, { force: true })
     await rm(`${copy}-shm`, { force: true })
     chmodSync(folder, 0o555)
-    const output = await outputAsUnprivilegedUser(copy)
+    const output = await outputAsUnprivilegedUser(copy, file)
     assert.match(output, /^error {4}database: cannot be opened: .*promptledger-readonly-\S+ is not writable/m)
     assert.match(output, /^error {4}data directory: .*is not writable: EACCES.*DATA_DIR/m)
     chmodSync(folder, 0o755)
@@ -114,13 +114,15 @@ test('a malformed DATABASE_URL is reported without its password, and the checks 
 })
 
 const unprivilegedUser = 65_534
-const source = new URL('../../src/doctor/', import.meta.url)
 
-/** The doctor's output for a user who is not root. Its modules load first, because that user may not be able to read the checkout. */
-async function outputAsUnprivilegedUser(file: string): Promise<string> {
+/**
+ * The doctor's output for a user who is not root. It examines an intact file first, which loads its modules, because that user may not be able
+ * to read the checkout.
+ */
+async function outputAsUnprivilegedUser(file: string, intact: string): Promise<string> {
   const program = `
-    const { doctor, describeFindings } = await import(${JSON.stringify(new URL('doctor.ts', source).href)})
-    await import(${JSON.stringify(new URL('sqlite.ts', source).href)})
+    const { doctor, describeFindings } = await import(${JSON.stringify(new URL('../../src/doctor/doctor.ts', import.meta.url).href)})
+    await doctor({ DATABASE_URL: ${JSON.stringify(`sqlite:${intact}`)} })
     if (process.getuid() === 0) { process.setgroups([]); process.setgid(${unprivilegedUser}); process.setuid(${unprivilegedUser}) }
     console.log(describeFindings(await doctor({ DATABASE_URL: ${JSON.stringify(`sqlite:${file}`)} })))`
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {

@@ -8,6 +8,7 @@ import { assertError } from '../../../testing/assertions.ts'
 import { onTestEnd } from '../../../testing/cleanup.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
+import { without } from '../../../testing/installed-tools.ts'
 import { useService } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { generateSshKey } from '../../src/domain/repositories/ssh-key.ts'
@@ -80,7 +81,9 @@ describe('Pinned addresses', () => {
     assert.ok(received[0]?.includes('localhost'), 'git did not connect to the pinned address')
   })
 
-  test('ssh connects to the checked address and does not resolve the host again', async () => {
+  test('ssh connects to the checked address and does not resolve the host again', {
+    skip: without('ssh'),
+  }, async () => {
     const { received, port } = await listen('127.0.0.2')
     const args = ['ls-remote', `ssh://git@localhost:${port}/r.git`]
     const server = { host: 'localhost', port: String(port), address: '127.0.0.2' }

@@ -301,7 +301,7 @@ describe('The console', () => {
   /** Over a real socket, because an injected request would normalise the path. */
   function fetchRaw(method: string, path: string): Promise<[{ status: number; headers: IncomingHttpHeaders }, string]> {
     return new Promise((resolve, reject) => {
-      const sent = request({ port, method, path, agent: false }, async (response) => {
+      const sent = request({ host: '127.0.0.1', port, method, path, agent: false }, async (response) => {
         const { date, 'x-request-id': id, ...headers } = response.headers
         resolve([{ status: response.statusCode ?? 0, headers }, (await response.toArray()).join('')])
       })

@@ -284,7 +284,7 @@ describe('The OpenAPI document', () => {
     for (const { path, method, errors } of operations.filter(({ operation }) => operation.tags[0] === 'Service')) {
       const [status, body] = await new Promise<[number, ErrorBody]>((resolve, reject) => {
         const headers = { 'x-large': 'x'.repeat(20_000) }
-        const sent = request({ port, path, method, headers }, async (response) => {
+        const sent = request({ host: '127.0.0.1', port, path, method, headers }, async (response) => {
           resolve([response.statusCode ?? 0, JSON.parse((await response.toArray()).join(''))])
         })
         sent.on('error', reject).end()
