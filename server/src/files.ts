@@ -1,6 +1,6 @@
 /**
  * Where the files are that are not imported. In a checkout they lie beside the code that uses them; the npm package has them in
- * folders beside the bundled code (scripts/package/build.ts).
+ * folders beside the bundled code (packaging/build.ts).
  */
 const isPackaged = import.meta.url.endsWith('.js')
 

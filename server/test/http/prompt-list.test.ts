@@ -314,13 +314,15 @@ onEachEngine('The list of prompts', (engine) => {
     assert.ok(page.statements.length <= most, `It took ${page.statements.length} statements`)
     assert.ok(page.characters < first.characters / 2, `It read ${page.characters} of ${first.characters} characters`)
     // When the changes were live, their entries and what is expected of the votes are known from the reads before.
-    const bytes = Array.from({ length: 10 }, () => 0)
+    const bytes = Array.from({ length: 11 }, () => 0)
     for (const i of bytes.keys()) {
       collectGarbage('minor')
       const before = process.memoryUsage().heapUsed
       await request(tenant, 'GET', '?limit=30')
       bytes[i] = (process.memoryUsage().heapUsed - before) / prompts.length
     }
-    assert.ok(Math.min(...bytes) < 64_000, `A prompt took ${Math.min(...bytes)} bytes`)
+    // A collection during a read makes it look cheaper than it was, and timers of the service make others dearer.
+    const typical = bytes.sort((a, b) => a - b)[3] as number
+    assert.ok(typical < 65_000, `A prompt took ${typical} bytes`)
   })
 })
