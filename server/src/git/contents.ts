@@ -48,10 +48,9 @@ export async function readPatch(
   after: string | null,
 ): Promise<string | null> {
   try {
-    // Written every time because the mirror may have been created again.
-    const empty = decode(await git(['hash-object', '-w', '--stdin'], { mirror, input: '' })).trim()
+    const blobs = [before ?? (await writeEmptyBlob(mirror)), after ?? (await writeEmptyBlob(mirror))]
     const diff = decode(
-      await git(['diff', '--no-color', '--no-ext-diff', '--no-textconv', '--text', before ?? empty, after ?? empty], {
+      await git(['diff', '--no-color', '--no-ext-diff', '--no-textconv', '--text', ...blobs], {
         mirror,
         maxBytes: maxPatchBytes,
       }),
@@ -64,6 +63,11 @@ export async function readPatch(
     if (error instanceof GitError) return null
     throw error
   }
+}
+
+/** Written every time it is needed, because the mirror may have been created again. */
+async function writeEmptyBlob(mirror: string): Promise<string> {
+  return decode(await git(['hash-object', '-w', '--stdin'], { mirror, input: '' })).trim()
 }
 
 function label(side: string, path: string, blob: string | null): string {
