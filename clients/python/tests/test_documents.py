@@ -51,7 +51,8 @@ def run_snippets(document: str, folder: Path, environment: dict[str, str]) -> No
     environment = {**environment, "PYTHONPATH": sources, "MYPYPATH": sources}
     commands = [[sys.executable, str(script)]]
     if find_spec("mypy") is not None:
-        cache = str(root / "node_modules/.cache/mypy-snippets")
+        # As the check of the client and its tests, which has filled it.
+        cache = str(root / "node_modules/.cache/mypy")
         commands.append([sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache, str(script)])
     for command in commands:
         result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=patience)
