@@ -334,6 +334,22 @@ onPostgres('Retention', () => {
     assert.equal(await rowCount(service.url, `pg_class where relname = '${table}'`), 0)
   })
 
+  test('an import into a month that is removed at the same moment creates it again', { skip }, async () => {
+    const service = await openService(postgres)
+    const tenant = await service.tenant()
+    const { now, store } = service
+    const importOld = () => store.signals.import(inBatches([signalAt(tenant, now - 200 * day)]))
+    await importOld()
+    const table = partitionName(monthStart(now - 200 * day))
+    const remover = await connect(service.url)
+    await remover.query('begin; lock table signals')
+    const importing = importOld()
+    await eventually(async () => assert.equal(await lockWaiters(service.url), 1))
+    await remover.query(`alter table signals detach partition ${table}; drop table ${table}; commit`)
+    assert.deepEqual(await importing, { imported: 1, replaced: 0 })
+    assert.equal((await streamedSignals(tenant)).length, 1)
+  })
+
   test('a reader of an old month delays its removal, but neither writers nor other readers', { skip }, async () => {
     const tenant = await service.tenant()
     const { now } = service

@@ -43,6 +43,8 @@ export class UnknownOutcome extends Error {
 export const minServerVersion = 150_000
 /** The code of the error with which PostgreSQL ends one of several transactions that wait for each other. */
 export const deadlock = '40P01'
+/** Of a signal: its month has no partition. */
+export const checkViolation = '23514'
 
 // A slow server cancels its statement first. A server that has stopped responding is caught by our own, longer timeout.
 const statementTimeoutMs = 30_000
@@ -140,13 +142,15 @@ export async function openPostgres(
       }
       const isLarge = stagedCount >= minAnalyzedRows
       if (isLarge) await client.query('analyze staged')
-      const all = [...(await statements()), incrementChangeCounter]
       async function attempt(count: number): Promise<Row[][]> {
+        // Each attempt prepares the months again, because retention may have removed one that is old.
+        const all = [...(await statements()), incrementChangeCounter]
         try {
           return await transaction(client, all)
         } catch (error) {
-          if ((error as pg.DatabaseError).code !== deadlock || count === maxStagedAttempts) throw error
-          // Everything is still staged, so that an import of an hour does not fail because of one vote.
+          const { code } = error as pg.DatabaseError
+          if ((code !== deadlock && code !== checkViolation) || count === maxStagedAttempts) throw error
+          // Everything is still staged, so that an import of an hour does not fail because of one vote or month.
           await client.query('rollback')
           return attempt(count + 1)
         }

@@ -16,7 +16,7 @@ import {
   usageKey,
 } from '../sql/signal-changes.ts'
 import { sendingOrganisations } from '../sql/signal-events.ts'
-import { deadlock, type PostgresDatabase, UnknownOutcome } from './database.ts'
+import { checkViolation, deadlock, type PostgresDatabase, UnknownOutcome } from './database.ts'
 import { distributedStatement } from './distributed-record.ts'
 import { lookUp, settleFound } from './known-signals.ts'
 import type { PreparePartitions } from './partitions.ts'
@@ -33,8 +33,6 @@ const retryDelayMs = 50
 const featureNotSupported = '0A000'
 const uniqueViolation = '23505'
 const serializationFailure = '40001'
-// The only check that a recorded signal can fail: its month has no partition.
-const checkViolation = '23514'
 const conflictCodes: unknown[] = [uniqueViolation, deadlock, serializationFailure, checkViolation, fenceGone]
 const maxConflicts = 10
 
