@@ -11,7 +11,7 @@ const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const folder = join(root, 'clients/python')
 
-// Slow: mypy --strict over the client, and its 277 tests against a service.
+// Slow: mypy --strict over the client, and its own tests against a service.
 describe('The Python client', () => {
   test('it has the version of the other packages', async () => {
     const [, version] =
