@@ -89,7 +89,7 @@ export const postgres: Engine = {
 
 const newName = () => `test_${randomUUID().replaceAll('-', '')}`
 
-async function createPostgresDatabase(template: string): Promise<TestDatabase> {
+export async function createPostgresDatabase(template = process.env.TEST_POSTGRES_TEMPLATE): Promise<TestDatabase> {
   const name = newName()
   // Copying the files takes half the processor time of writing every page to the log.
   await queryRows(serverUrl(), `create database ${name} template ${template} strategy file_copy`)

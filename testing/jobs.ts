@@ -110,6 +110,7 @@ interface JobResult {
 
 async function runJob(files: string[]): Promise<JobResult> {
   const args = [
+    '--import=./testing/sent-statements.ts',
     '--test',
     '--test-isolation=none',
     `--test-timeout=${timeoutMs}`,

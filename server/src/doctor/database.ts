@@ -1,3 +1,4 @@
+import type { SignalToRecord } from '../domain/signals/signal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { Row, Value } from '../store/sql/database.ts'
 import type { Finding } from './finding.ts'
@@ -12,7 +13,12 @@ export interface DatabaseReader {
   monthOf(column: string): string
   /** Runs the checks specific to this engine. `migrated`: the tables are of the version that this code expects. */
   runChecks(migrated: boolean): Promise<Finding[]>
+  /** A prompt that signals can be recorded for, and one of each server where the signals are on several. */
+  promptsToTry(): Promise<Row[]>
+  tryRecording(signals: SignalToRecord[]): Promise<void>
   /** The clock of the database server, if it has one of its own. */
   clock?(): Promise<Instant>
   close(): Promise<void>
 }
+
+export const anyPrompt = 'select organisation_id, id from prompts where deleted_at is null order by id limit 1'

@@ -11,6 +11,7 @@ import { checkHistory } from './history.ts'
 import { checkHours, checkVersions } from './hours.ts'
 import { checkMigrations } from './migrations.ts'
 import { checkOwnership } from './ownership.ts'
+import { checkRecording } from './recording.ts'
 import { checkRepositories } from './repositories.ts'
 import { checkSecretKey } from './secret-key.ts'
 import { checkSettings } from './settings.ts'
@@ -66,7 +67,7 @@ export function describeFindings(findings: Finding[]): string {
 async function openDatabase({ databaseUrl, databasePoolSize }: Config, now: Clock): Promise<DatabaseReader> {
   if (databaseUrl.startsWith('sqlite:')) {
     const { openSqlite } = await import('./sqlite.ts')
-    return openSqlite(databaseUrl.slice('sqlite:'.length))
+    return openSqlite(databaseUrl.slice('sqlite:'.length), now)
   }
   const { openPostgres } = await import('./postgres.ts')
   return openPostgres(databaseUrl, databasePoolSize, now)
@@ -95,6 +96,7 @@ async function checkDatabase(
   const findings = [...(await database.runChecks(migrated)), migrations]
   findings.push(await runCheck('clock', () => checkClock(database, migrated, now)))
   if (!migrated) return { findings, migrated }
+  findings.push(await runCheck('recording', () => checkRecording(database, now)))
   for (const [name, check] of Object.entries(countChecks)) {
     findings.push(await runCheck(name, () => database.snapshot(() => check(database))))
   }

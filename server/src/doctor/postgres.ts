@@ -9,8 +9,9 @@ import { findLayoutProblems, findLocalRemains, findUnreachableNodes } from '../s
 import { fixSnapshots } from '../store/postgres/distributed-snapshot.ts'
 import { hasCitus, isDistributed } from '../store/postgres/distributed-tables.ts'
 import { partitionName } from '../store/postgres/partitions.ts'
+import { tryRecording } from '../store/postgres/try-recording.ts'
 import type { Row, Value } from '../store/sql/database.ts'
-import type { DatabaseReader } from './database.ts'
+import { anyPrompt, type DatabaseReader } from './database.ts'
 import { type Finding, fail, ok, reasonOf, runCheck, warn } from './finding.ts'
 
 const guide = 'docs/operations/postgres.md'
@@ -80,10 +81,27 @@ export async function openPostgres(url: string, poolSize: number, now: () => Ins
       const [row] = await rows('select (extract(epoch from clock_timestamp()) * 1000)::bigint as now')
       return row?.now as number
     },
+    // With its partition, which the service creates on start.
+    promptsToTry: async () =>
+      (await isMissing(rows, partitionName(monthStart(now()))))
+        ? []
+        : rows((await isDistributed(rows)) ? promptOfEachWorker : anyPrompt),
+    tryRecording: (signals) => tryRecording(url, signals, now),
     async close() {
       await client.end()
     },
   }
+}
+
+const promptOfEachWorker = `
+  select distinct on (p.groupid) o.organisation_id, o.id
+  from (select organisation_id, min(id) as id from prompts where deleted_at is null group by organisation_id) o
+  join pg_dist_placement p on p.shardid = get_shard_id_for_distribution_column('signal_usage', o.organisation_id)
+  order by p.groupid, o.id`
+
+async function isMissing(rows: DatabaseReader['rows'], table: string): Promise<boolean> {
+  const [row] = await rows('select to_regclass(?) is null as missing', [table])
+  return row?.missing as unknown as boolean
 }
 
 async function checkServer(rows: DatabaseReader['rows'], address: string): Promise<Finding> {

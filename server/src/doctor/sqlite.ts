@@ -2,8 +2,10 @@ import { constants, existsSync, statSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import type { Clock } from '../domain/time.ts'
 import type { Row, Value } from '../store/sql/database.ts'
-import type { DatabaseReader } from './database.ts'
+import { tryRecording } from '../store/sqlite/try-recording.ts'
+import { anyPrompt, type DatabaseReader } from './database.ts'
 import { checkFreeSpace, formatSize } from './disk.ts'
 import { type Finding, fail, ok, oneLine, reasonOf, runCheck, warn } from './finding.ts'
 
@@ -13,7 +15,7 @@ const largeLogBytes = 256 * 1024 * 1024
 // SQLITE_CORRUPT. Pages of the schema are damaged; damage elsewhere is found by the check of the contents.
 const sqliteCorrupt = 11
 
-export async function openSqlite(path: string): Promise<DatabaseReader> {
+export async function openSqlite(path: string, now: Clock): Promise<DatabaseReader> {
   const file = resolve(path)
   if (!existsSync(file)) throw new Error(`${file} does not exist. The service creates a missing file on start`)
   const connection = await connect(file)
@@ -38,6 +40,8 @@ export async function openSqlite(path: string): Promise<DatabaseReader> {
         runCheck('database log', () => checkLog(file, rows)),
         runCheck('database disk', () => checkFreeSpace('database disk', dirname(file))),
       ]),
+    promptsToTry: () => rows(anyPrompt),
+    tryRecording: (signals) => tryRecording(file, signals, now),
     async close() {
       connection.close()
     },

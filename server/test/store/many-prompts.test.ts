@@ -94,13 +94,14 @@ if (!isCitus)
       onTestEnd(() => client.end())
       const record = {
         place: 0,
-        organisation: organisation.id,
         prompt: prompt.id,
         before_from: today,
         before_until: at,
       }
       const records = JSON.stringify([{ ...record, after_from: today, after_until: Number.MAX_SAFE_INTEGER }])
-      const { rows } = await client.query(`explain (analyze, format json) ${statements[0]}`, [organisation.id, records])
+      const statement = statements[0] as string
+      const organisations = Array.from(statement.matchAll(/\$\d/g), () => organisation.id).slice(1)
+      const { rows } = await client.query(`explain (analyze, format json) ${statement}`, [...organisations, records])
       const scans = scansOf(rows[0]['QUERY PLAN'][0].Plan, 'signal_hours')
       assert.deepEqual(scans.map((scan) => scan['Actual Loops']).sort(), [0, 1])
     })

@@ -83,8 +83,6 @@ export async function openPostgres(
   const watch = closeStalledConnections(pool, stallTimeoutMs)
   await checkServer(pool, url)
 
-  const query = (sql: string, values: unknown[] = []) => run(pool, sql, values)
-
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>, reuse = true): Promise<T> {
     const client = await pool.connect()
     let failed = true
@@ -99,23 +97,36 @@ export async function openPostgres(
   }
 
   /**
-   * Runs a single statement. Its connection is reused after an error that the server reports and survives: while a worker of a cluster
-   * is down, its signals fail all the time, and the other organisations would have to wait for new connections.
+   * Runs `work` on a connection that is reused after an error, if it is usable. While a worker of a cluster is down, its statements fail
+   * all the time, and on a new connection those of others take half a second, until everything is planned again.
    */
-  async function attempt(sql: string, values: unknown[]): Promise<Row[]> {
+  async function reused<T>(
+    work: (client: pg.PoolClient) => Promise<T>,
+    isUsable: (error: unknown, client: pg.PoolClient) => boolean | Promise<boolean>,
+  ): Promise<T> {
     const client = await pool.connect()
     try {
-      const found = await run(client, sql, values)
+      const result = await work(client)
       client.release()
-      return found
+      return result
     } catch (error) {
-      client.release(!(error instanceof pg.DatabaseError && error.severity === 'ERROR'))
+      client.release(!(await isUsable(error, client)))
+      throw error
+    }
+  }
+
+  const query = (sql: string, values: unknown[] = []) => reused((client) => run(client, sql, values), isSurvived)
+
+  async function attempt(sql: string, values: unknown[]): Promise<Row[]> {
+    try {
+      return await query(sql, values)
+    } catch (error) {
       throw isRejection(error) ? error : new UnknownOutcome(error)
     }
   }
 
   function write(statements: Statement[]): Promise<Row[][]> {
-    return withClient((client) => transaction(client, statements))
+    return reused((client) => transaction(client, statements), isRolledBack)
   }
 
   function withoutTimeout<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
@@ -199,7 +210,8 @@ export async function openPostgres(
     stage,
     rows,
     // Only named statements get a plan for any parameters.
-    rowsPlanned: async (sql, parameters) => (await pool.query(numberPlaceholders(sql), parameters)).rows,
+    rowsPlanned: (sql, parameters) =>
+      reused(async (client) => (await client.query(numberPlaceholders(sql), parameters)).rows, isSurvived),
     async writeAndInvalidate(statements) {
       const results = await write([...statements, incrementChangeCounter])
       onChange()
@@ -325,10 +337,22 @@ function isRejection(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !connectionEnded.test(error.code ?? '')
 }
 
+/** Whether the server reported the error of a single statement, and keeps the connection. */
+function isSurvived(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.severity === 'ERROR'
+}
+
+async function isRolledBack(_error: unknown, client: pg.ClientBase): Promise<boolean> {
+  return client.query('rollback').then(
+    () => true,
+    () => false,
+  )
+}
+
 const names = new Map<string, string>()
 
 /** Names each statement, so PostgreSQL parses and plans it only once per connection. */
-async function run(client: pg.Pool | pg.ClientBase, sql: string, values: unknown[]): Promise<Row[]> {
+async function run(client: pg.ClientBase, sql: string, values: unknown[]): Promise<Row[]> {
   let name = names.get(sql)
   if (name === undefined) {
     name = `promptledger_${names.size}`

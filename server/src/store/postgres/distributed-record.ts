@@ -19,6 +19,7 @@ import {
   voteKey,
   votes,
 } from './record-rows.ts'
+import type { Granted, RecordStatement } from './record-statement.ts'
 
 const sets = [usage, signals, sums, removed, revisions, votes, keys, events]
 const types = sets.flatMap(({ columns }) => Object.values(columns))
@@ -29,11 +30,16 @@ const eventsParameter = types.length - Object.keys(events.columns).length + 1
  * trip and one transaction. Processes of two versions may run at the same time, so a change of the function needs a new name.
  */
 export const recordFunction = {
-  name: 'record_signals_4',
-  parameterTypes: [...types.map((type) => (type === 'bigint' ? 'bigint[]' : 'json')), 'bigint'],
-  /** The argument that says on which worker the function runs, counted from 1. */
-  organisation: types.length + 1,
+  name: 'record_signals_5',
+  parameterTypes: [...types.map((type) => (type === 'bigint' ? 'bigint[]' : 'json')), 'boolean', 'bigint'],
+  /** The argument with which the function stores nothing (try-recording.ts), counted from 1. */
+  isTrial: types.length + 1,
+  /** The argument that says on which worker the function runs. */
+  organisation: types.length + 2,
 }
+
+/** The error of a trial in which everything worked. */
+export const trialSucceeded = 'PL001'
 
 /** The parts of the distributed tables that are always on the same worker. */
 export interface ShardGroup {
@@ -135,6 +141,9 @@ begin
   -- Few organisations have a webhook for signals.
   if cardinality($${eventsParameter}) > 0 then ${forEach(events, insert('signal_events', events))}
   end if;
+  -- Within a transaction, which could be rolled back, Citus would not run the function on the worker.
+  if $${recordFunction.isTrial} then raise sqlstate '${trialSucceeded}';
+  end if;
   return granted;
 end `
 }
@@ -148,11 +157,15 @@ export function createRecordFunction(shards: ShardGroup[]): string {
 }
 
 const parameters = recordFunction.parameterTypes.map((_, i) => `$${i + 1}`)
-const sql = `select organisation, used from json_to_recordset(
-  (select ${recordFunction.name}(${parameters.join(', ')}))) as granted (organisation bigint, used bigint)`
+// Nothing around the call: Citus sends only a bare one to the worker, and runs any other on the coordinator.
+const sql = `select ${recordFunction.name}(${parameters.join(', ')}) as granted`
 
-/** The call that stores these rows, of organisations on one worker. It returns `Granted`. */
-export function distributedStatement(rows: ChangedRows): { sql: string; parameters: string[] } {
+/** The call that stores these rows, of organisations on one worker. */
+export function distributedStatement(rows: ChangedRows): RecordStatement {
   const organisation = rows.usage[0]?.organisationId
-  return { sql, parameters: [...parametersOf(sets, rows, 0), String(organisation)] }
+  return {
+    sql,
+    parameters: [...parametersOf(sets, rows, 0), 'false', String(organisation)],
+    granted: ([row]) => row?.granted as unknown as Granted[],
+  }
 }

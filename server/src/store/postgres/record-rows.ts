@@ -45,7 +45,8 @@ function sameNames(...names: string[]): Record<string, string> {
 }
 
 const addVotes = 'positive = stored.positive + excluded.positive, negative = stored.negative + excluded.negative'
-const isPositive = `case $.is_positive when 1 then 'positive' else 'negative' end`
+// Not `case $.is_positive when 1`: Citus deparses that for a worker as a comparison of a number with a boolean.
+const isPositive = `case when $.is_positive = 1 then 'positive' else 'negative' end`
 
 /** The prompt of a row. */
 const ofPrompt = {

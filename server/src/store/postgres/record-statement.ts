@@ -1,3 +1,4 @@
+import type { Row } from '../sql/database.ts'
 import type { ChangedRows } from '../sql/signal-changes.ts'
 import { reserveUsage } from './monthly-limit.ts'
 import {
@@ -152,8 +153,15 @@ export interface Granted {
   used: number | null
 }
 
+export interface RecordStatement {
+  sql: string
+  parameters: string[]
+  /** What the rows that it returns say. */
+  granted: (rows: Row[]) => Granted[]
+}
+
 /**
- * The statement that stores these rows, which returns `Granted`. Each writer adds to sums of its own. Without `addsRecent`, it stores
+ * The statement that stores these rows. Each writer adds to sums of its own. Without `addsRecent`, it stores
  * nothing for organisations that have a limit and recorded without one this month.
  */
 export function recordStatement(
@@ -161,10 +169,14 @@ export function recordStatement(
   writer: number,
   fence: number,
   addsRecent: boolean,
-): { sql: string; parameters: string[] } {
+): RecordStatement {
   const parts = partsOf(rows, addsRecent)
   const key = Object.values(parts).map(Number).join('')
   const sql = statements.get(key) ?? recordSql(parts)
   statements.set(key, sql)
-  return { sql, parameters: [...parametersOf(setsOf(parts), rows, writer), String(fence)] }
+  return {
+    sql,
+    parameters: [...parametersOf(setsOf(parts), rows, writer), String(fence)],
+    granted: (rows) => rows as unknown as Granted[],
+  }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
 import { type Clock, monthStart } from '../../domain/time.ts'
+import type { Row } from '../sql/database.ts'
 import { usedInMonth } from '../sql/organisations.ts'
 import {
   changedRows,
@@ -22,7 +23,7 @@ import { lookUp, settleFound } from './known-signals.ts'
 import type { PreparePartitions } from './partitions.ts'
 import type { RecentSums } from './recent-sums.ts'
 import { monthsOf } from './record-rows.ts'
-import { type Granted, recordStatement } from './record-statement.ts'
+import { recordStatement } from './record-statement.ts'
 import { fenceGone, type SignalFence } from './signal-fence.ts'
 import { signalIds } from './signal-ids.ts'
 
@@ -151,10 +152,10 @@ export function recordBatch(
       if (rows.removed.length > 0) await preparePartitions(monthsOf(rows))
       // Citus has a key on signals instead.
       fenceId = database.isDistributed ? null : await fence.id()
-      const { sql, parameters } =
+      const { sql, parameters, granted } =
         fenceId === null ? distributedStatement(rows) : recordStatement(rows, recent.writer, fenceId, addsRecent)
-      const granted = (await database.attempt(sql, parameters)) as unknown as Granted[]
-      return new Map(granted.map(({ organisation, used }) => [organisation, used ?? 0]))
+      const stored = granted((await database.attempt(sql, parameters)) as Row[])
+      return new Map(stored.map(({ organisation, used }) => [organisation, used ?? 0]))
     }
 
     /**

@@ -15,7 +15,6 @@ const spanColumns: ColumnTypes = { ...recordColumns, first: 'bigint', last: 'big
 const versionColumns: ColumnTypes = { ...spanColumns, version: 'text' }
 const aroundColumns: ColumnTypes = {
   ...recordColumns,
-  organisation: 'bigint',
   before_from: 'bigint',
   before_until: 'bigint',
   after_from: 'bigint',
@@ -94,7 +93,6 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
     if (spans.length === 0) return []
     const records = spans.map(({ promptId, before, after }, place) => ({
       place,
-      organisation: organisationId,
       prompt: promptId,
       before_from: before.from,
       before_until: before.until,
@@ -104,16 +102,18 @@ export function sqlHourlySums(database: Database, clock: Clock): HourlyReads {
     // One of the two is mostly empty: today is after the last change of a prompt. PostgreSQL would open two tables for it.
     const part = (span: 'before' | 'after', order: 'asc' | 'desc') =>
       `case when records.${span}_from < records.${span}_until then (select ${triples} from (${database.firstHourSums(
-        `organisation_id = records.organisation and prompt_id = records.prompt
+        `organisation_id = ? and prompt_id = records.prompt
           and hour >= records.${span}_from and hour < records.${span}_until`,
         `order by hour ${order}`,
         limit,
       )}) as part) end`
-    const rows = await database.rows(
-      `select place, ${revisionOf('records.prompt')} as revision, ${part('before', 'desc')} as before,
-         ${part('after', 'asc')} as after from ${jsonRecords(aroundColumns)}`,
-      [organisationId, JSON.stringify(records)],
-    )
+    const ofOrganisation = `select place, ${revisionOf('records.prompt')} as revision, ${part('before', 'desc')} as before,
+         ${part('after', 'asc')} as after`
+    const rows = await database.rows(`${ofOrganisation} from ${jsonRecords(aroundColumns)}`, [
+      // The organisation is a parameter of each table, never a column: Citus could not tell which worker has the rows.
+      ...Array.from(ofOrganisation.matchAll(/\?/g), () => organisationId),
+      JSON.stringify(records),
+    ])
     const byPlace = new Map(rows.map((row) => [row.place, row]))
     return spans.map((_, i) => {
       const row = byPlace.get(i)
