@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { onTestEnd } from './cleanup.ts'
@@ -18,17 +18,19 @@ const settings = [
   'max_connections=400',
 ].flatMap((setting) => ['-c', setting])
 
-/** The folder of PostgreSQL's programs with Citus beside them. Says how to get one. */
+/** The folder of PostgreSQL's programs with Citus beside them: `CITUS_PG_BIN`, or where docs/operations/citus.md builds it. */
+export function findCitus(): string | null {
+  const folder = process.env.CITUS_PG_BIN || globSync('/opt/citus/usr/lib/postgresql/*/bin').at(-1)
+  return folder !== undefined && existsSync(join(folder, 'postgres')) ? folder : null
+}
+
 export function citusPrograms(): string {
-  const folder = process.env.CITUS_PG_BIN
-  if (folder === undefined || folder === '') {
-    throw new Error(
-      'CITUS_PG_BIN is not set. It names the programs of a PostgreSQL with Citus, which ' +
-        '`scripts/build-citus.sh https://github.com/citusdata/citus /opt/citus` builds; its last line is the setting',
-    )
-  }
-  if (!existsSync(join(folder, 'postgres'))) throw new Error(`CITUS_PG_BIN=${folder}: there is no file postgres in it`)
-  return folder
+  const folder = findCitus()
+  if (folder !== null) return folder
+  throw new Error(
+    'There is no PostgreSQL with Citus in CITUS_PG_BIN or /opt/citus. ' +
+      '`scripts/build-citus.sh https://github.com/citusdata/citus /opt/citus` builds it in two minutes',
+  )
 }
 
 export async function startCitus(workers = 2, extra: string[] = []): Promise<CitusCluster> {

@@ -48,6 +48,26 @@ onEachEngine('The doctor', (engine) => {
   })
   const sql = (text: string) => query(used.service.url, text)
 
+  test('a database in which a signal cannot be recorded is reported, whatever the reason', async () => {
+    const [breaking, mending] =
+      engine.name === 'SQLite'
+        ? [
+            `create trigger broken before insert on signal_subjects begin select raise(abort, 'broken'); end`,
+            'drop trigger broken',
+          ]
+        : [
+            'alter table signal_subjects add constraint broken check (vote_id < 0) not valid',
+            'alter table signal_subjects drop constraint broken',
+          ]
+    await sql(breaking)
+    await assertFinds(used, {
+      check: 'recording',
+      message: /^a signal of organisation \d+ cannot be recorded: .*broken/,
+      fix: /answered with 500/,
+    })
+    await sql(mending)
+  })
+
   test('the doctor reports no problem in a used database beside its running service, and changes nothing', async () => {
     const running = await startServe({ ...used.env, PROMPTLEDGER_FIRST_RUN: 'off' })
     const tables = ['signals', 'signal_hours', 'signal_usage', 'prompts', 'audit', 'schema_migrations', 'readiness']
