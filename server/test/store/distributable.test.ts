@@ -24,7 +24,7 @@ if (!isCitus)
       assert.deepEqual(await findUndistributable([call, create, sums('$1')]), [])
       const broken = [
         `select organisation from json_to_recordset((${call})) as granted (organisation bigint)`,
-        create.replace('case when r.is_positive = 1', 'case r.is_positive when 1'),
+        create.replace('case when input.is_positive = 1', 'case input.is_positive when 1'),
         sums('records.organisation'),
         'select count(*) from idempotency_keys where key = $1',
       ]

@@ -1,11 +1,11 @@
+import type { ColumnType, Row } from '../sql/database.ts'
 import type { ChangedRows } from '../sql/signal-changes.ts'
+import { columnInput } from './batch-columns.ts'
 import {
   events,
   hourSums,
-  inputOf,
   insertInto,
   keys,
-  parametersOf,
   type RowSet,
   removed,
   revisions,
@@ -19,23 +19,38 @@ import {
   voteKey,
   votes,
 } from './record-rows.ts'
-import type { Granted, RecordStatement } from './record-statement.ts'
+import type { RecordStatement } from './record-statement.ts'
 
-const sets = [usage, signals, sums, removed, revisions, votes, keys, events]
-const types = sets.flatMap(({ columns }) => Object.values(columns))
-const eventsParameter = types.length - Object.keys(events.columns).length + 1
+const sets = { usage, signals, sums, removed, revisions, votes, keys, events }
+type SetName = keyof typeof sets
+const setNames = Object.keys(sets) as SetName[]
+const columnsOf = (wanted: ColumnType) =>
+  setNames.flatMap((set) =>
+    Object.entries(sets[set].columns).flatMap(([name, type]) => (type === wanted ? [`${set}_${name}`] : [])),
+  )
+const [numbers, texts] = [columnsOf('bigint'), columnsOf('text')]
 
 /**
  * The function that records signals of organisations on one worker. Citus runs it on the worker of its last argument, in one round
- * trip and one transaction. Processes of two versions may run at the same time, so a change of the function needs a new name.
+ * trip and one transaction. All numbers are in one argument, an array of arrays as text: Citus converts each argument twice. Processes
+ * of two versions may run at the same time, so a change of the function needs a new name.
  */
 export const recordFunction = {
-  name: 'record_signals_5',
-  parameterTypes: [...types.map((type) => (type === 'bigint' ? 'bigint[]' : 'json')), 'boolean', 'bigint'],
-  /** The argument with which the function stores nothing (try-recording.ts), counted from 1. */
-  isTrial: types.length + 1,
-  /** The argument that says on which worker the function runs. */
-  organisation: types.length + 2,
+  name: 'record_signals_6',
+  parameters: {
+    numbers: 'text[]',
+    ...Object.fromEntries(texts.map((name) => [name, 'json'])),
+    /** The function stores nothing (try-recording.ts). */
+    is_trial: 'boolean',
+    /** Says on which worker the function runs. */
+    organisation: 'bigint',
+  },
+}
+const parameterNames = Object.keys(recordFunction.parameters)
+
+/** The place of an argument, counted from 0. */
+export function placeOf(argument: 'is_trial' | 'organisation'): number {
+  return parameterNames.indexOf(argument)
 }
 
 /** The error of a trial in which everything worked. */
@@ -49,123 +64,167 @@ export interface ShardGroup {
   tables: Record<string, string>
 }
 
-const shardId = `get_shard_id_for_distribution_column('signal_usage', organisation_id)`
+const shardOf = (organisation: string) => `get_shard_id_for_distribution_column('signal_usage', ${organisation})`
 
 /**
- * The body of the function. It stores the same rows as the statement for plain PostgreSQL (record-statement.ts), one by one. Citus
- * spends most of the time of a statement on planning it, each time again. So each statement has a copy for each shard, on the shard's
- * own table, and PostgreSQL keeps its plan.
+ * The body of the function. It stores the same rows as the statement for plain PostgreSQL (record-statement.ts). Citus spends most of
+ * the time of a statement on planning it, each time again. So each statement has a copy for each shard, on the shard's own table, and
+ * PostgreSQL keeps its plan.
  *
  * These statements bypass Citus, so the function takes its locks: on the shards, which keeps them from being moved or split until the
  * commit, and on a distributed table, which others lock to stop all writers (distributed-snapshot.ts). A batch with a shard that was
- * moved to another worker, or that is newer than the function, goes through Citus.
+ * moved to another worker, or that is newer than the function, goes through Citus, as if it had one shard.
  */
-export function recordBody(shards: ShardGroup[]): string {
-  /** A statement on the tables of the organisation of `r`. */
-  const onShard = (statement: (table: (name: string) => string) => string) => `case r.shard
-      ${shards.map(({ id, tables }) => `when ${id} then ${statement((name) => tables[name] as string)};`).join('\n      ')}
-      else ${statement((name) => name)};
-      end case;`
-  /** Runs a block for each row of a set as `r`, without organisations whose changes are not stored. */
-  const forEach = (set: RowSet, block: string, condition = 'true', order = set.order ?? 'organisation_id') => `
-  for r in select case when is_direct then ${shardId} end as shard, * from ${inputOf(sets, set)}
-    where organisation_id <> all (skipped) and ${condition} order by ${order}
-  loop
-    ${block}
-  end loop;`
-  const insert = (table: string, set: RowSet) =>
-    onShard((t) => insertInto(t(table), set, (expressions) => `values (${expressions.replaceAll('$.', 'r.')})`))
+export function recordBody(groups: ShardGroup[]): string {
+  /** A statement on the tables of the shard in the variable `shard`. */
+  const onShard = (statement: (table: (name: string) => string) => string) => `case shard
+        ${groups.map(({ id, tables }) => `when ${id} then ${statement((name) => tables[name] as string)};`).join('\n        ')}
+        else ${statement((name) => name)};
+        end case;`
+  /** The rows of a set, with the shard of each. */
+  const input = (set: SetName) =>
+    columnInput({ ...sets[set].columns, row_shard: 'bigint' }, (name) =>
+      name === 'row_shard' ? `${set}_shards` : `${set}_${name}`,
+    )
+  /** Those that are stored. */
+  const granted = (set: SetName, condition: string) =>
+    `from ${input(set)} where organisation_id <> all (skipped) and ${condition}`
+  const hasRows = (set: SetName) => `cardinality(${set}_organisation_id) > 0`
+  /** Runs a block for each shard with rows of the set. */
+  const forShards = (set: SetName, block: string) => `
+  if ${hasRows(set)} then
+    ${set}_shards := case when is_direct then array(select ${shardOf('id')} from unnest(${set}_organisation_id) with ordinality as of (id, place) order by place)
+      else array_fill(null::bigint, array[cardinality(${set}_organisation_id)]) end;
+    foreach shard in array shards loop
+      ${block}
+    end loop;
+  end if;`
+  const ofShard = 'row_shard is not distinct from shard'
+  const insertShard = (table: string, set: SetName, rows: RowSet, condition = 'true') =>
+    forShards(
+      set,
+      onShard((t) =>
+        insertInto(
+          t(table),
+          rows,
+          (expressions) =>
+            `select ${expressions.replaceAll('$.', 'input.')} ${granted(set, `${ofShard} and ${condition}`)} order by ${rows.order ?? 'place'}`,
+        ),
+      ),
+    )
+  /** Runs a block for each row `r`, for the few that replace a vote. */
+  const forEach = (set: SetName, condition: string, block: string) =>
+    forShards(
+      set,
+      `for r in select * ${granted(set, `${ofShard} and ${condition}`)} order by ${sets[set].order ?? 'place'} loop
+        ${block}
+      end loop;`,
+    )
 
   return `
 #variable_conflict use_column
 declare
-  shards bigint[] := array(select distinct ${shardId} from ${inputOf(sets, usage)} order by 1);
+  ${numbers.map((name, i) => `${name} bigint[] := numbers[${i + 1}];`).join('\n  ')}
+  ${setNames.map((set) => `${set}_shards bigint[];`).join('\n  ')}
+  shards bigint[] := array(select distinct ${shardOf('id')} from unnest(usage_organisation_id) as id order by 1);
+  shard bigint;
   is_direct boolean;
-  granted jsonb := '[]';
+  -- The organisations that count signals, each followed by its count for the month.
+  counts bigint[] := '{}';
+  counted bigint[] := '{}';
   -- The organisations whose changes are not stored, because a vote is not as expected or the limit is reached.
   skipped bigint[] := '{}';
-  total bigint;
   r record;
   v record;
 begin
   perform lock_relation_if_exists('signal_hours', 'ROW EXCLUSIVE');
   perform lock_shard_metadata(5, shards);
-  is_direct := shards <@ array[${shards.map(({ id }) => id).join(', ')}]::bigint[] and cardinality(shards) =
+  is_direct := shards <@ array[${groups.map(({ id }) => id).join(', ')}]::bigint[] and cardinality(shards) =
     (select count(*) from pg_dist_placement join pg_dist_local_group using (groupid) where shardid = any (shards));
+  if not is_direct then shards := array[null::bigint];
+  end if;
   ${forEach(
-    votes,
-    `${onShard((t) => `select s.vote_id into v from ${t('signal_subjects')} s where ${sameIn('s', 'r', voteKey)} for update`)}
-    if v.vote_id is distinct from r.expected then
-      skipped := skipped || r.organisation_id;
-    end if;`,
+    'votes',
     'expected is not null',
+    `${onShard((t) => `select s.vote_id into v from ${t('signal_subjects')} s where ${sameIn('s', 'r', voteKey)} for update`)}
+        if v.vote_id is distinct from r.expected then
+          skipped := skipped || r.organisation_id;
+        end if;`,
   )}
   -- The monthly limit, as in monthly-limit.ts: the row stays locked until the commit, so the limit is exact.
-  ${forEach(
-    usage,
-    `total := null;
-    if r.signals > 0 and (r.month_limit is null or r.signals <= r.month_limit) then
-      ${onShard(
-        (t) => `insert into ${t('signal_usage')} as usage (organisation_id, month, used, month_limit)
-        values (r.organisation_id, r.month, r.signals, r.month_limit)
-        on conflict (organisation_id, month) do update
-          set used = usage.used + excluded.used, month_limit = excluded.month_limit
-          where excluded.month_limit is null or usage.used + excluded.used <= excluded.month_limit
-        returning usage.used into total`,
-      )}
-    end if;
-    if r.signals > 0 and total is null then
-      skipped := skipped || r.organisation_id;
-    else
-      granted := granted || jsonb_build_object('organisation', r.organisation_id, 'used', total);
-    end if;`,
+  ${forShards(
+    'usage',
+    onShard(
+      (t) => `for r in insert into ${t('signal_usage')} as stored (organisation_id, month, used, month_limit)
+          select organisation_id, month, signals, month_limit ${granted('usage', `${ofShard} and signals > 0 and (month_limit is null or signals <= month_limit)`)}
+          order by organisation_id
+          on conflict (organisation_id, month) do update
+            set used = stored.used + excluded.used, month_limit = excluded.month_limit
+            where excluded.month_limit is null or stored.used + excluded.used <= excluded.month_limit
+          returning organisation_id, used loop
+          counts := counts || r.organisation_id || r.used;
+          counted := counted || r.organisation_id;
+        end loop`,
+    ),
   )}
+  if cardinality(counted) < cardinality(usage_organisation_id) then
+    skipped := skipped || array(select organisation_id from ${input('usage')} where signals > 0 and organisation_id <> all (counted));
+  end if;
   ${forEach(
-    removed,
+    'removed',
+    'true',
     onShard((t) => `delete from ${t('signals')} s where ${sameIn('s', 'r', signalKey)}`),
   )}
-  ${forEach(signals, insert('signals', signals), 'true', 'place')}
+  ${insertShard('signals', 'signals', signals)}
   -- The rows of all tables are locked in the same order as everywhere else, which prevents deadlocks.
-  ${forEach(sums, insert('signal_hours', hourSums), 'version is null', hourSums.order)}
-  ${forEach(sums, insert('version_hours', versionSums), 'version is not null', versionSums.order)}
-  ${forEach(revisions, insert('hour_revisions', revisions))}
+  ${insertShard('signal_hours', 'sums', hourSums, 'version is null')}
+  ${insertShard('version_hours', 'sums', versionSums, 'version is not null')}
+  ${insertShard('hour_revisions', 'revisions', revisions)}
+  ${insertShard('signal_subjects', 'votes', votes, 'expected is null')}
   ${forEach(
-    votes,
-    `if r.expected is null then
-      ${insert('signal_subjects', votes)}
-    else
-      ${onShard((t) => `update ${t('signal_subjects')} s ${updateVote('r')} where ${sameIn('s', 'r', voteKey)}`)}
-    end if;`,
+    'votes',
+    'expected is not null',
+    onShard((t) => `update ${t('signal_subjects')} s ${updateVote('r')} where ${sameIn('s', 'r', voteKey)}`),
   )}
-  ${forEach(keys, insert('idempotency_keys', keys))}
-  -- Few organisations have a webhook for signals.
-  if cardinality($${eventsParameter}) > 0 then ${forEach(events, insert('signal_events', events))}
-  end if;
+  ${insertShard('idempotency_keys', 'keys', keys)}
+  ${insertShard('signal_events', 'events', events)}
   -- Within a transaction, which could be rolled back, Citus would not run the function on the worker.
-  if $${recordFunction.isTrial} then raise sqlstate '${trialSucceeded}';
+  if is_trial then raise sqlstate '${trialSucceeded}';
   end if;
-  return granted;
+  return json_build_object('skipped', skipped, 'counts', counts);
 end `
 }
 
-export function createRecordFunction(shards: ShardGroup[]): string {
-  const { name, parameterTypes } = recordFunction
+export function createRecordFunction(groups: ShardGroup[]): string {
+  const { name, parameters } = recordFunction
   // Without the first setting, PostgreSQL plans each statement of each shard six times on each connection. Without the second one,
   // workers would not find the tables in a schema that the URL of the service selects.
-  return `create or replace function ${name}(${parameterTypes.join(', ')}) returns json language plpgsql
-    set plan_cache_mode = force_generic_plan set search_path from current as $$${recordBody(shards)}$$`
+  const declared = Object.entries(parameters).map(([argument, type]) => `${argument} ${type}`)
+  return `create or replace function ${name}(${declared.join(', ')}) returns json language plpgsql
+    set plan_cache_mode = force_generic_plan set search_path from current as $$${recordBody(groups)}$$`
 }
 
-const parameters = recordFunction.parameterTypes.map((_, i) => `$${i + 1}`)
+const placeholders = parameterNames.map((_, i) => `$${i + 1}`)
 // Nothing around the call: Citus sends only a bare one to the worker, and runs any other on the coordinator.
-const sql = `select ${recordFunction.name}(${parameters.join(', ')}) as granted`
+const sql = `select ${recordFunction.name}(${placeholders.join(', ')}) as recorded`
 
 /** The call that stores these rows, of organisations on one worker. */
 export function distributedStatement(rows: ChangedRows): RecordStatement {
-  const organisation = rows.usage[0]?.organisationId
+  const ofType: Record<ColumnType, string[]> = { bigint: [], text: [] }
+  for (const set of setNames) {
+    const parameters = sets[set].parameters(rows, 0)
+    for (const [i, type] of Object.values(sets[set].columns).entries()) ofType[type].push(parameters[i] as string)
+  }
+  const numbers = `{${ofType.bigint.map((column) => `"${column}"`).join(',')}}`
   return {
     sql,
-    parameters: [...parametersOf(sets, rows, 0), 'false', String(organisation)],
-    granted: ([row]) => row?.granted as unknown as Granted[],
+    parameters: [numbers, ...ofType.text, 'false', String(rows.usage[0]?.organisationId)],
+    granted([row]) {
+      const { skipped, counts } = (row as Row).recorded as unknown as { skipped: number[]; counts: number[] }
+      const used = new Map(counts.flatMap((of, i) => (i % 2 === 0 ? [[of, counts[i + 1] as number]] : [])))
+      return rows.usage.flatMap(({ organisationId: organisation }) =>
+        skipped.includes(organisation) ? [] : [{ organisation, used: used.get(organisation) ?? null }],
+      )
+    },
   }
 }
