@@ -1,4 +1,4 @@
-import type { Role } from '../server/src/domain/access/api-key.ts'
+import type { Right } from '../server/src/domain/access/api-key.ts'
 
 /** JSON Schema, as far as the contract uses it. */
 export interface Schema {
@@ -58,7 +58,7 @@ interface Declaration {
   /** Where the reference lists it, if not with the others of its file. */
   tag?: string
   /** The roles that may call it; any role if absent. */
-  roles?: readonly Role[]
+  roles?: Right
   /** Whether share links may call it, on their own prompt. Rejected if absent. */
   shared?: 'always' | 'with signals'
   /** Accepted security schemes, any one of them; empty for none. Default: key or session under /api/v1, none elsewhere. */

@@ -43,8 +43,17 @@ onOneEngine('What a trial counts', (engine) => {
     await report('a', 10, 12)
     await Promise.all([report('a', 20, 21), report('a', 20, 21), report('b', 5, 4)])
     await report('a', 10, 12)
-    const expected = [{ share: 0.5, control: 25, candidate: 25, sources: 2 }]
-    assert.deepEqual(await service.store.trials.exposures(await trialOf(scenario, id)), expected)
+    const [exposures, ...more] = await service.store.trials.exposures(await trialOf(scenario, id))
+    assert.deepEqual(more, [])
+    assert.deepEqual([exposures?.control, exposures?.candidate, exposures?.sources], [25, 25, 2])
+    // A key changes no counts of another one, even if it names its process.
+    await send(
+      scenario,
+      'POST',
+      '/trials/exposures',
+      { source: 'a', exposures: [{ trial: id, share: 0.5, control: 100_000, candidate: 0 }] },
+      await keyOf(scenario, 'delivery'),
+    )
     await judge()
     const { control, candidate } = (await send(scenario, 'GET', `/trials/${id}`)).json().data
     assert.deepEqual([control.exposures, candidate.exposures], [25, 25])

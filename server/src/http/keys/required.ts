@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Access, isAllowed, type Role, type SharedPrompt } from '../../domain/access/api-key.ts'
+import { type Access, isAllowed, type Right, type SharedPrompt } from '../../domain/access/api-key.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { forbidden, notFound, notShared } from '../errors.ts'
@@ -7,7 +7,7 @@ import { forbidden, notFound, notShared } from '../errors.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The roles that may call the route; any role if absent. */
-    roles?: readonly Role[] | undefined
+    roles?: Right | undefined
     /** Whether share links may call the route, on their own prompt. Rejected if absent. */
     shared?: 'always' | 'with signals' | undefined
   }
