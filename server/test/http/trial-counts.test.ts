@@ -171,3 +171,30 @@ onOneEngine('What a trial counts', (engine) => {
     assert.deepEqual(await left(), [])
   })
 })
+
+onOneEngine('The exposures of keys', (engine) => {
+  const service = useService(engine)
+  const { deliveringScenario, send, started, keyOf, trialOf } = useTrials(service)
+
+  test('a key that only reads counts no units', async () => {
+    const scenario = await deliveringScenario()
+    const trial = await started(scenario)
+    const prompt = await scenario.promptId(path)
+    const served: unknown[] = []
+    for (const role of ['reader', 'delivery', 'standard'] as const) {
+      const { data } = (
+        await send(scenario, 'GET', `/prompts/${prompt}/text?unit=${role}`, undefined, await keyOf(scenario, role))
+      ).json()
+      served.push(data.trial)
+    }
+    assert.ok(served.every((each) => each !== null))
+    // Stores what was counted.
+    await service.app.close()
+    const exposures = await service.store.trials.exposures(await trialOf(scenario, trial.id))
+    assert.equal(exposures.length, 2, 'each key is counted for itself')
+    assert.equal(
+      exposures.reduce((sum, { control, candidate }) => sum + control + candidate, 0),
+      2,
+    )
+  })
+})

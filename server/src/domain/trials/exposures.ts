@@ -13,7 +13,7 @@ interface JudgedExposures {
 
 /**
  * Checks what each key reports for itself, because a key can report anything. A single key that disagrees is left out if the others
- * served at least as many units as there are voters: then the votes are explained without it. docs/decisions/0159.
+ * served at least as many units as there are voters: then the votes are explained without it. docs/decisions/0109.
  */
 export function judgeExposures(exposures: readonly KeyExposures[], voters: number): JudgedExposures {
   const byKey = Map.groupBy(exposures, ({ keyId }) => keyId)
