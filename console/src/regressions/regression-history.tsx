@@ -65,7 +65,7 @@ function Repaired({ prompt, repaired_by: by, repaired_entry: entry }: Regression
 function Dismissed({ dismissed_by: by, note }: Regression) {
   return (
     <>
-      {/* A share link does not tell by whom. */}
+      {/* A share link hides the name. */}
       Dismissed
       {by !== null && (
         <>
