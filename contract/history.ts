@@ -5,7 +5,7 @@ import { actions } from '../server/src/domain/history/entry.ts'
 import { liveSources } from '../server/src/domain/impact/live/live-window.ts'
 import { blameStates, textStates } from '../server/src/domain/repositories/repository-service.ts'
 import { trialStates } from '../server/src/domain/trials/trial.ts'
-import { defineOperations } from './operation.ts'
+import { defineOperations, shared, verbatim } from './operation.ts'
 import { promptId, promptIdExample, promptParamsSchema } from './prompt-id.ts'
 import { invalidSchema, invalidTimeSchema, list, object, one, pageQuerySchema, textOrNull } from './schema.ts'
 
@@ -15,7 +15,7 @@ const status = {
 } as const
 
 export const hiddenStatusSchema = {
-  anyOf: [object(status), { type: 'null' }],
+  anyOf: [object(status, { shared: ['present', 'added'] }), { type: 'null' }],
   description:
     'Hidden characters, such as bidirectional controls and Unicode tags; null if the text has not been checked or is unavailable',
 } as const
@@ -24,28 +24,37 @@ const kind = { enum: hiddenKinds } as const
 
 export const hiddenCharactersSchema = {
   anyOf: [
-    object({
-      ...status,
-      count: { type: 'integer', description: 'Hidden characters in the text after the change' },
-      added_count: { type: 'integer', description: 'How many of them this change added' },
-      kinds: {
-        type: 'array',
-        description: 'The same by kind',
-        items: object({ kind, count: { type: 'integer' }, added_count: { type: 'integer' } }),
+    object(
+      {
+        ...status,
+        count: { type: 'integer', description: 'Hidden characters in the text after the change' },
+        added_count: { type: 'integer', description: 'How many of them this change added' },
+        kinds: {
+          type: 'array',
+          description: 'The same by kind',
+          items: object(
+            { kind, count: { type: 'integer' }, added_count: { type: 'integer' } },
+            { shared: ['kind', 'count', 'added_count'] },
+          ),
+        },
+        positions: {
+          type: 'array',
+          description: 'Up to 100 runs of hidden characters in the text after the change',
+          items: object(
+            {
+              line: { type: 'integer', description: 'From 1' },
+              column: { type: 'integer', description: 'From 1, in characters' },
+              kind,
+              length: { type: 'integer', description: 'Number of adjacent hidden characters' },
+              label: { type: 'string', description: 'Such as `U+202E RLO`, or the text that Unicode tags spell' },
+              added: { type: 'boolean', description: 'Whether this change added them' },
+            },
+            { shared: ['line', 'column', 'kind', 'length', 'added'], verbatim: ['label'] },
+          ),
+        },
       },
-      positions: {
-        type: 'array',
-        description: 'Up to 100 runs of hidden characters in the text after the change',
-        items: object({
-          line: { type: 'integer', description: 'From 1' },
-          column: { type: 'integer', description: 'From 1, in characters' },
-          kind,
-          length: { type: 'integer', description: 'Number of adjacent hidden characters' },
-          label: { type: 'string', description: 'Such as `U+202E RLO`, or the text that Unicode tags spell' },
-          added: { type: 'boolean', description: 'Whether this change added them' },
-        }),
-      },
-    }),
+      { shared: ['present', 'added', 'count', 'added_count', 'kinds', 'positions'] },
+    ),
     { type: 'null' },
   ],
   description: "Hidden characters in the prompt's text; null if the text is unavailable or a text exceeds 2 MiB",
@@ -61,6 +70,7 @@ const fields = {
     description: 'The author of the change',
     required: ['name', 'email'],
     properties: { name: { type: 'string' }, email: { type: 'string' } },
+    [shared]: ['name'],
   },
   commit_sha: { type: 'string', description: 'Commit hash of the change' },
   pr_number: { type: ['integer', 'null'], description: 'Null when no pull request is involved' },
@@ -102,7 +112,11 @@ export const newHistoryEntrySchema = {
 
 export const historyEntrySchema = object(
   { id: { type: 'integer', description: 'Identifier of the history entry' }, ...fields },
-  { title: 'HistoryEntry', description: 'A recorded change of a prompt' },
+  {
+    title: 'HistoryEntry',
+    description: 'A recorded change of a prompt',
+    shared: ['id', ...fieldNames],
+  },
 )
 
 export const historyPageSchema = list(historyEntrySchema, 'One page of entries, newest first', [
@@ -134,7 +148,11 @@ export const trialOfChangeSchema = {
         state: { enum: trialStates },
         verdict: { enum: ['better', 'worse', null] },
       },
-      { title: 'TrialOfChange', description: 'The trial that a change had before it was merged' },
+      {
+        title: 'TrialOfChange',
+        description: 'The trial that a change had before it was merged',
+        shared: ['id', 'state', 'verdict'],
+      },
     ),
     { type: 'null' },
   ],
@@ -191,6 +209,18 @@ export const entryDetailsSchema = one(
       'trial',
     ],
     properties: { ...historyEntrySchema.properties, ...details },
+    [shared]: [
+      'id',
+      ...fieldNames,
+      'message',
+      'actor',
+      'too_large',
+      'before_state',
+      'after_state',
+      'hidden_characters',
+      'trial',
+    ],
+    [verbatim]: ['path', 'before', 'after', 'patch'],
   },
   'The entry',
   {

@@ -12,7 +12,7 @@ import {
   historyEntrySchema,
   trialOfChangeSchema,
 } from './history.ts'
-import { defineOperations } from './operation.ts'
+import { defineOperations, shared } from './operation.ts'
 import { promptParamsSchema } from './prompt-id.ts'
 import {
   exportFormats,
@@ -46,10 +46,13 @@ const bySchema = {
   description: `${entryBySchema.description}. A page then has at most 10 changes`,
 } as const
 
-const ratedTally = object({
-  ...tally,
-  rate: { type: ['number', 'null'], description: 'Share of positive signals; null without signals' },
-})
+const ratedTally = object(
+  {
+    ...tally,
+    rate: { type: ['number', 'null'], description: 'Share of positive signals; null without signals' },
+  },
+  { shared: ['positive', 'negative', 'rate'] },
+)
 
 /** What responses say about a change as a whole, and about each of its segments. */
 const effectParts = {
@@ -77,6 +80,16 @@ const effectParts = {
   explanation: { type: 'string', description: 'What the verdict rests on, in plain words' },
 } as const
 
+const effectNames = [
+  'before',
+  'after',
+  'effective_signals',
+  'difference',
+  'interval',
+  'verdict',
+  'explanation',
+] as const
+
 const { before, after, ...figures } = effectParts
 
 const segmentSchema = object(
@@ -89,7 +102,12 @@ const segmentSchema = object(
       description: 'Of all segments that are called `better` or `worse`, at most 5% are wrong on average',
     },
   },
-  { title: 'SegmentImpact', description: 'User feedback of one segment before and after a change' },
+  {
+    title: 'SegmentImpact',
+    description: 'User feedback of one segment before and after a change',
+    shared: ['other', ...effectNames],
+    verbatim: ['value'],
+  },
 )
 
 const segmentsSchema = object(
@@ -109,11 +127,16 @@ const segmentsSchema = object(
         audience: { type: 'number', description: 'The part that comes from a different share of each segment' },
         within: { type: 'number', description: 'The part that comes from different rates within segments' },
       },
+      [shared]: ['audience', 'within'],
       additionalProperties: false,
     },
     values: { type: 'array', items: segmentSchema },
   },
-  { title: 'Segments', description: 'A change by the values of one key of the metadata' },
+  {
+    title: 'Segments',
+    description: 'A change by the values of one key of the metadata',
+    shared: ['key', 'complete', 'mix', 'values'],
+  },
 )
 
 export type SegmentsBody = FromSchema<typeof segmentsSchema>
@@ -132,7 +155,11 @@ export const liveWindowSchema = object(
     live_source: liveSourceSchema,
     environment: { type: ['string', 'null'], description: 'Where it was deployed to; null for a merge' },
   },
-  { title: 'LiveWindow', description: 'A time in which a change was live' },
+  {
+    title: 'LiveWindow',
+    description: 'A time in which a change was live',
+    shared: ['from', 'until', 'share', 'live_source', 'environment'],
+  },
 )
 
 const effect = {
@@ -159,6 +186,7 @@ const effect = {
     {
       description:
         'How it is known that the signals in `before` and `after` count for these changes, with their numbers',
+      shared: ['version', 'deployment', 'time'],
     },
   ),
   unattributed: {
@@ -174,7 +202,7 @@ const effect = {
           before: { type: ['integer', 'null'], description: 'Of the version before; null without one' },
           after: { type: 'integer', description: 'Of this version' },
         },
-        { title: 'Exposures' },
+        { title: 'Exposures', shared: ['before', 'after'] },
       ),
       { type: 'null' },
     ],
@@ -186,7 +214,11 @@ const effect = {
     type: 'array',
     items: object(
       { name: { type: 'string', description: 'Untrusted text' }, before: ratedTally, after: ratedTally },
-      { title: 'JudgeScores', description: 'Scores of judges for one evaluation' },
+      {
+        title: 'JudgeScores',
+        description: 'Scores of judges for one evaluation',
+        shared: ['name', 'before', 'after'],
+      },
     ),
     description:
       'Scores of judges from OpenTelemetry, by evaluation, up to 20. They are no votes: no other figure has them, and no verdict reads them',
@@ -230,11 +262,15 @@ const unknownVersionsSchema = object(
     versions: {
       type: 'array',
       description: 'The 20 versions with the most signals',
-      items: object({ version: { type: ['string', 'integer'], description: 'As it was sent' }, ...tally }),
+      items: object(
+        { version: { type: ['string', 'integer'], description: 'As it was sent' }, ...tally },
+        { shared: ['version', 'positive', 'negative'] },
+      ),
     },
   },
   {
     title: 'UnknownVersions',
+    shared: ['positive', 'negative', 'versions'],
     description:
       'Signals that name a version which is no change of the prompt, or could be several. They count for no change',
   },
@@ -277,6 +313,7 @@ const pullStep = {
     action: { enum: actions },
     created_at: { type: 'string', format: 'date-time' },
   },
+  [shared]: ['entry_id', 'action', 'created_at'],
   additionalProperties: false,
 } as const
 
@@ -288,6 +325,7 @@ const pullSpanSchema = {
     opened: { ...pullStep, description: 'When it was opened; null if that is not recorded' },
     outcome: { ...pullStep, description: 'When it was merged, or closed last; null while it is open' },
   },
+  [shared]: ['opened', 'outcome'],
   additionalProperties: false,
 } as const
 
@@ -301,7 +339,24 @@ const timelineEntrySchema = object(
     hidden_characters: hiddenStatusSchema,
     pull: pullSpanSchema,
     impact: {
-      anyOf: [object(effect), { type: 'null' }],
+      anyOf: [
+        object(effect, {
+          shared: [
+            'live_from',
+            'live_until',
+            'live_source',
+            'live_windows',
+            'attributed_by',
+            'unattributed',
+            'exposures',
+            'evaluations',
+            'first_version',
+            'trial',
+            ...effectNames,
+          ],
+        }),
+        { type: 'null' },
+      ],
       description: 'Effect on user feedback; null if the change did not go live',
     },
     segments: segmentsOfChange,
@@ -310,6 +365,8 @@ const timelineEntrySchema = object(
     title: 'TimelineEntry',
     description: 'A recorded change of a prompt, with its details and its effect on user feedback',
     optional: ['segments'],
+    shared: ['entry', 'message', 'actor', 'commit_url', 'hidden_characters', 'pull', 'impact', 'segments'],
+    verbatim: ['path'],
   },
 )
 
@@ -346,6 +403,7 @@ const modelChangeSchema = object(
   },
   {
     title: 'ModelChange',
+    shared: ['action', 'created_at', 'old_model', 'new_model', 'source'],
     description: 'A time at which another model began to serve most calls',
   },
 )
@@ -365,6 +423,7 @@ export const timelineSchema = object(
   },
   {
     optional: ['model_changes'],
+    shared: ['data', 'pagination', 'unknown_versions', 'model_changes'],
     description: 'One page of entries, newest first',
     examples: [
       {

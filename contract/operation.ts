@@ -1,7 +1,15 @@
-import type { Role } from '../server/src/domain/access/api-key.ts'
+import type { Right } from '../server/src/domain/access/api-key.ts'
+
+/** In the schema of an object: the properties that a share link shows. It shows no others, so a new one is not shown by accident. */
+export const shared: unique symbol = Symbol('shared')
+
+/** Of these, the texts that a share link shows as they are. It leaves addresses of people out of all others. */
+export const verbatim: unique symbol = Symbol('verbatim')
 
 /** JSON Schema, as far as the contract uses it. */
 export interface Schema {
+  [shared]?: readonly string[]
+  [verbatim]?: readonly string[]
   $ref?: string
   title?: string
   description?: string
@@ -58,7 +66,7 @@ interface Declaration {
   /** Where the reference lists it, if not with the others of its file. */
   tag?: string
   /** The roles that may call it; any role if absent. */
-  roles?: readonly Role[]
+  roles?: Right
   /** Whether share links may call it, on their own prompt. Rejected if absent. */
   shared?: 'always' | 'with signals'
   /** Accepted security schemes, any one of them; empty for none. Default: key or session under /api/v1, none elsewhere. */

@@ -85,14 +85,19 @@ const promptSchema = object(
           items: intervalTally,
         },
       },
-      { description: 'Signals of the last 30 days including today, UTC' },
+      { description: 'Signals of the last 30 days including today, UTC', shared: ['positive', 'negative', 'days'] },
     ),
     regression: {
       anyOf: [regressionSchema, { type: 'null' }],
       description: 'The open regression with the largest loss; null if there is none',
     },
   },
-  { title: 'Prompt', description: 'A prompt, with its last change and recent signals' },
+  {
+    title: 'Prompt',
+    description: 'A prompt, with its last change and recent signals',
+    shared: ['id', 'created_at', 'last_change', 'verdict', 'first_version', 'signals', 'regression'],
+    verbatim: ['name', 'path'],
+  },
 )
 
 export const onePromptSchema = one(promptSchema, 'The prompt', promptExample)

@@ -13,10 +13,16 @@ import { newProposalSchema, proposalExample, proposalProblemSchema, proposalSche
 import { conflictSchema, invalidSchema, list, object, one, pageQuerySchema, pair, time, timeOrNull } from './schema.ts'
 
 /** The prompt that an item of a list for the whole organisation belongs to. */
-export const promptNameSchema = object({
-  id: { type: 'string', description: 'The public ID (prefix pmt_)' },
-  name: { type: 'string' },
-})
+export const promptNameSchema = object(
+  {
+    id: { type: 'string', description: 'The public ID (prefix pmt_)' },
+    name: { type: 'string' },
+  },
+  { shared: ['id'], verbatim: ['name'] },
+)
+
+/** Of these, what a share link shows: neither who decided, nor why. */
+export const sharedTriage = ['dismissed_at', 'acknowledged_at', 'snoozed_until'] as const
 
 /** What people decided about a regression or a shift. */
 export const triagedFields = {
@@ -75,7 +81,29 @@ const fields = {
   },
 } as const
 
+const sharedFields = [
+  'id',
+  'prompt',
+  'state',
+  'change',
+  'opened_at',
+  'live_from',
+  'rate_before',
+  'rate_after',
+  'signals_before',
+  'signals_after',
+  'difference',
+  'interval',
+  'explanation',
+  'repaired_at',
+  'repaired_by',
+  'repaired_entry',
+  'withdrawn_at',
+  ...sharedTriage,
+] as const
+
 export const regressionSchema = object(fields, {
+  shared: sharedFields,
   title: 'Regression',
   description: 'A change that made a prompt worse',
 })
@@ -181,7 +209,11 @@ const regressionDetails = object(
       description: 'What was sent about it to alerts and the pull request, newest first',
     },
   },
-  { title: 'RegressionDetails', description: 'A regression, and who was told about it' },
+  {
+    title: 'RegressionDetails',
+    description: 'A regression, and who was told about it',
+    shared: [...sharedFields, 'certain_enough'],
+  },
 )
 
 const regressionDetailsSchema = one(regressionDetails, 'The regression', {

@@ -1,5 +1,5 @@
 import { type ErrorCode, errorCodes } from '../server/src/domain/errors.ts'
-import type { Properties, ResponseSchema, Schema } from './operation.ts'
+import { type Properties, type ResponseSchema, type Schema, shared, verbatim } from './operation.ts'
 
 export const exportFormats = ['ndjson', 'csv'] as const
 
@@ -90,7 +90,11 @@ export const paginationSchema = object(
     total_count: { type: 'integer', description: 'Total number of entries' },
     per_page: { type: 'integer', description: 'Page size used' },
   },
-  { title: 'Pagination', description: 'Position of a page in its list' },
+  {
+    title: 'Pagination',
+    description: 'Position of a page in its list',
+    shared: ['current_page', 'total_pages', 'total_count', 'per_page'],
+  },
 )
 
 export const searchPaginationSchema = {
@@ -150,18 +154,31 @@ export function pair<const Item extends Schema>(items: Item, description: string
   return { type: 'array', items, minItems: 2, maxItems: 2, description } as const
 }
 
+interface ObjectOptions<Of> {
+  optional?: readonly (keyof Of)[]
+  /** What a share link shows, and of that the texts that it shows as they are: see the symbols of these names. */
+  shared?: readonly (keyof Of)[]
+  verbatim?: readonly (keyof Of)[]
+}
+
 type Required<Of, Optional extends PropertyKey> = readonly Extract<Exclude<keyof Of, Optional>, string>[]
 
 /** An object with exactly these properties, which are all required except for those in `optional`. */
 export function object<
   const Of extends Properties,
-  const More extends Schema & { optional?: readonly (keyof Of)[] } = Record<never, never>,
+  const More extends Schema & ObjectOptions<Of> = Record<never, never>,
 >(properties: Of, more?: More) {
-  const { optional = [], ...rest }: Schema & { optional?: readonly PropertyKey[] } = more ?? {}
+  const {
+    optional = [],
+    shared: shown = [],
+    verbatim: exact = [],
+    ...rest
+  } = (more ?? {}) as Schema & ObjectOptions<Of>
   const required = Object.keys(properties).filter((name) => !optional.includes(name))
-  return { ...rest, type: 'object', required, properties, additionalProperties: false } as unknown as Omit<
+  const visible = { [shared]: shown, [verbatim]: exact }
+  return { ...rest, ...visible, type: 'object', required, properties, additionalProperties: false } as unknown as Omit<
     More,
-    'optional'
+    keyof ObjectOptions<Of>
   > & {
     type: 'object'
     required: Required<Of, More extends { optional: readonly (infer Name extends PropertyKey)[] } ? Name : never>
@@ -172,13 +189,13 @@ export function object<
 
 /** A response with one resource. */
 export function one(data: Schema, description: string, example: unknown): ResponseSchema {
-  return { ...object({ data }), description, examples: [{ data: example }] }
+  return { ...object({ data }, { shared: ['data'] }), description, examples: [{ data: example }] }
 }
 
 /** A response with one page of a list. */
 export function list(items: Schema, description: string, examples: readonly unknown[]): ResponseSchema {
   return {
-    ...object({ data: { type: 'array', items }, pagination: paginationSchema }),
+    ...object({ data: { type: 'array', items }, pagination: paginationSchema }, { shared: ['data', 'pagination'] }),
     description,
     examples: [{ data: examples, pagination: paginationExample(examples.length) }],
   }

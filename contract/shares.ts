@@ -73,6 +73,16 @@ export const oneCreatedShareSchema = one(createdShareSchema, 'The new link, show
 
 export const sharePageSchema = list(shareSchema, 'One page of links, newest first', [shareExample])
 
+/** What the page of a link reads first. Not in the documentation. */
+export const openedShareSchema = one(
+  object(
+    { prompt: promptNameSchema, ...terms, expires_at: time },
+    { shared: ['prompt', 'regression_id', 'includes_signals', 'expires_at'] },
+  ),
+  'What the link shows',
+  { prompt: shareExample.prompt, regression_id: null, includes_signals: false, expires_at: shareExample.expires_at },
+)
+
 const shareParamsSchema = {
   prompt_id: promptId,
   share_id: { type: 'integer', description: 'The ID of the link', examples: [shareExample.id] },

@@ -3,11 +3,12 @@ import { readerRoles } from '../server/src/domain/access/api-key.ts'
 import { regressionStates } from '../server/src/domain/regressions/regression.ts'
 import { shiftCauses } from '../server/src/domain/shifts/shift.ts'
 import { historyEntryExample, historyEntrySchema } from './history.ts'
-import { defineOperations } from './operation.ts'
+import { defineOperations, shared } from './operation.ts'
 import { promptId, promptIdExample, promptParamsSchema } from './prompt-id.ts'
 import {
   dismissalSchema,
   promptNameSchema,
+  sharedTriage,
   triagedFields,
   triageSchema,
   triageSteps,
@@ -26,6 +27,7 @@ const causeSchema = {
     shared_with: { type: 'integer', description: 'How many other prompts moved at the same time' },
     unexplained: { type: 'boolean', description: 'True if no single change and no other prompts explain it' },
   },
+  [shared]: ['change', 'shared_with', 'unexplained'],
   additionalProperties: false,
 } as const
 
@@ -40,12 +42,13 @@ const candidatesSchema = object(
           change: historyEntrySchema,
           share: { type: 'number', description: 'Its share of the votes in the range of the shift' },
         },
-        { title: 'ShiftCandidate' },
+        { title: 'ShiftCandidate', shared: ['change', 'share'] },
       ),
     },
   },
   {
     title: 'ShiftCandidates',
+    shared: ['count', 'changes'],
     description: 'The changes that went live while the rate moved. One of them may be the cause',
   },
 )
@@ -80,7 +83,25 @@ const shiftSchema = object(
         'The email address of the person who takes care of it: by default the author of the only change that may have caused it',
     },
   },
-  { title: 'Shift', description: 'A moment at which the rate of a prompt moved more than its votes usually drift' },
+  {
+    title: 'Shift',
+    description: 'A moment at which the rate of a prompt moved more than its votes usually drift',
+    shared: [
+      'id',
+      'prompt',
+      'state',
+      'at',
+      'between',
+      'found_at',
+      'rate_before',
+      'rate_after',
+      'cause',
+      'candidates',
+      'explanation',
+      'repaired_at',
+      ...sharedTriage,
+    ],
+  },
 )
 
 const shiftQuerySchema = {

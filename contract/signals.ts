@@ -5,7 +5,7 @@ import { maxCommentLength } from '../server/src/domain/signals/details.ts'
 import { intervals } from '../server/src/domain/signals/interval.ts'
 import { maxBatchSignals, signalValues } from '../server/src/domain/signals/signal.ts'
 import { maxLabelLength } from '../server/src/domain/signals/version.ts'
-import { defineOperations } from './operation.ts'
+import { defineOperations, shared } from './operation.ts'
 import { promptId, promptParamsSchema } from './prompt-id.ts'
 import {
   crossOriginMessage,
@@ -34,7 +34,12 @@ export const tally = {
   negative: { type: 'integer' },
 } as const
 
-export const intervalTally = object({ start: { type: 'string', format: 'date-time' }, ...tally })
+const tallied = ['positive', 'negative'] as const
+
+export const intervalTally = object(
+  { start: { type: 'string', format: 'date-time' }, ...tally },
+  { shared: ['start', ...tallied] },
+)
 
 const value = { enum: signalValues } as const
 
@@ -257,7 +262,12 @@ export const storedSignalSchema = object(
     occurred_at: { ...created_at, description: 'When the user voted: the time that the signal counts for' },
     trace_id: { type: ['string', 'null'], description: 'The trace ID of the header traceparent' },
   },
-  { title: 'Signal', description: 'A recorded signal' },
+  {
+    title: 'Signal',
+    description: 'A recorded signal',
+    shared: ['id', 'value', 'created_at', 'occurred_at', 'trace_id'],
+    verbatim: ['metadata', 'version', 'subject', 'voter', 'comment'],
+  },
 )
 
 const searchSchema = object(
@@ -271,7 +281,11 @@ const searchSchema = object(
     },
     cursor: { type: ['string', 'null'], description: 'Send as `cursor` to continue; null if complete' },
   },
-  { title: 'SignalSearch', description: 'How far a search got. Only with a filter on `comment`, `q` or metadata' },
+  {
+    title: 'SignalSearch',
+    description: 'How far a search got. Only with a filter on `comment`, `q` or metadata',
+    shared: ['complete', 'examined', 'searched_back_to', 'cursor'],
+  },
 )
 
 const changeSchema = object(
@@ -284,7 +298,11 @@ const changeSchema = object(
       description: 'Of these, how many retention has removed. They still count, and cannot be listed',
     },
   },
-  { title: 'SignalsOfChange', description: 'What the impact of the change counts. Only with `change`' },
+  {
+    title: 'SignalsOfChange',
+    description: 'What the impact of the change counts. Only with `change`',
+    shared: ['entry_id', 'side', 'counted', 'removed'],
+  },
 )
 
 export const signalPageSchema = object(
@@ -298,6 +316,7 @@ export const signalPageSchema = object(
     description: 'One page of signals, newest first',
     examples: [{ data: [storedSignalExample], pagination: paginationExample(1) }],
     optional: ['search', 'change'],
+    shared: ['data', 'pagination', 'search', 'change'],
   },
 )
 
@@ -468,7 +487,11 @@ export const summarySchema = object(
       description:
         'Every interval that overlaps the requested range, in order. The first and last are counted in full, but with `split` cut ' +
         'to the hours of `from` and `to`',
-      items: { ...intervalTally, properties: { ...intervalTally.properties, ...live } },
+      items: {
+        ...intervalTally,
+        properties: { ...intervalTally.properties, ...live },
+        [shared]: ['start', ...tallied, 'end', 'changes', 'versions', 'entry_id'],
+      },
     },
     interval: { enum: intervals },
     split: {
@@ -484,10 +507,10 @@ export const summarySchema = object(
           items: object(
             {
               value: { type: ['string', 'null'], description: 'Null for signals without the member. Untrusted text' },
-              total: object(tally),
+              total: object(tally, { shared: tallied }),
               data: { type: 'array', items: intervalTally, description: 'In order, without empty intervals' },
             },
-            { title: 'SegmentSummary' },
+            { title: 'SegmentSummary', shared: ['total', 'data'], verbatim: ['value'] },
           ),
         },
         others: { type: 'integer', description: 'How many further segments there are' },
@@ -497,9 +520,13 @@ export const summarySchema = object(
           description: 'Earlier signals are not counted, because there are too many; null if all are',
         },
       },
-      { title: 'SegmentSummaries', description: 'Only with `by`' },
+      {
+        title: 'SegmentSummaries',
+        description: 'Only with `by`',
+        shared: ['key', 'data', 'others', 'counted_from'],
+      },
     ),
-    total: object(tally),
+    total: object(tally, { shared: tallied }),
   },
   {
     description: 'The counts',
@@ -511,6 +538,7 @@ export const summarySchema = object(
       },
     ],
     optional: ['split', 'segments'],
+    shared: ['data', 'interval', 'split', 'segments', 'total'],
   },
 )
 

@@ -1,5 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { readerRoles } from '../server/src/domain/access/api-key.ts'
+import { exposureRoles, readerRoles } from '../server/src/domain/access/api-key.ts'
 import { TrialRunsError, trialEnded, trialEndings, trialStates } from '../server/src/domain/trials/trial.ts'
 import { entryBySchema } from './impact.ts'
 import { defineOperations } from './operation.ts'
@@ -82,7 +82,9 @@ const arm = object(
   {
     exposures: {
       type: 'integer',
-      description: 'Units that got this version. A unit counts once for each process that served it',
+      description:
+        'Units that got this version. A unit counts once for each process that served it. Without those of the key in `disagreeing_keys` ' +
+        'if it is the only one and there is no mismatch',
     },
     voters: { type: 'integer', description: 'Voters. Only the first vote of each counts' },
     positive: { type: 'integer', description: 'How many of these votes are positive' },
@@ -140,7 +142,7 @@ const trialSchema = object(
     ended_by: {
       enum: [...trialEndings, null],
       description:
-        'Why it ended: `worse` by its verdict, `live` because it was merged, `closed` with its pull request, `requested` by someone, ' +
+        'Why it ended: `worse` because users rated it lower, `live` because it was merged, `closed` with its pull request, `requested` by someone, ' +
         '`gone` because a prompt was deleted or is no longer delivered; null while it has not ended',
     },
     repository_id: { type: 'integer' },
@@ -156,7 +158,8 @@ const trialSchema = object(
     },
     mismatch: {
       type: 'boolean',
-      description: 'Units or voters did not come in the promised share, so there is no verdict',
+      description:
+        'Units or voters do not come in the promised share, so there is no verdict. A candidate that users rate lower is stopped nevertheless',
     },
     control: arm,
     candidate: arm,
@@ -170,11 +173,18 @@ const trialSchema = object(
     started_at: time,
     ended_at: timeOrNull,
     judged_at: timeOrNull,
+    disagreeing_keys: {
+      type: 'array',
+      items: object({ id: { type: 'integer' }, name: { type: 'string' } }),
+      description:
+        'Keys whose exposures do not come in the promised share. Only in a single trial. One alone causes no `mismatch` if the others ' +
+        'report at least as many units as there are voters',
+    },
     segments: segmentsSchema,
   },
   {
     title: 'Trial',
-    optional: ['segments'],
+    optional: ['disagreeing_keys', 'segments'],
     description: 'A commit that some users get before it is merged, and what they think of it',
   },
 )
@@ -254,7 +264,8 @@ const trialRunsSchema = {
   ],
 }
 
-const units = { type: 'integer', minimum: 0, maximum: 10_000_000 } as const
+// Clients count no more units of a trial.
+const units = { type: 'integer', minimum: 0, maximum: 100_000 } as const
 
 const newExposuresSchema = {
   title: 'NewExposures',
@@ -371,7 +382,7 @@ export const operations = defineOperations('Trials', {
     params,
     query: { by: entryBySchema },
     response: {
-      200: one(trialSchema, 'The trial', trialExample),
+      200: one(trialSchema, 'The trial', { ...trialExample, disagreeing_keys: [] }),
       422: invalidSchema('by must be metadata. followed by a declared key, such as metadata.model'),
     },
   },
@@ -403,7 +414,7 @@ export const operations = defineOperations('Trials', {
     description:
       'For clients: docs/delivery.md says how to count. The counts are totals since the process started, so a repeated request changes ' +
       'nothing. Trials that are unknown are ignored.',
-    roles: ['delivery', 'standard', 'deploy', 'admin'],
+    roles: exposureRoles,
     light: true,
     body: newExposuresSchema,
     response: { 204: { type: 'null', description: 'The counts are stored' }, 422: invalidSchema('source is required') },

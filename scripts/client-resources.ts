@@ -48,7 +48,11 @@ function resultOf({ response }: Operation): Call['result'] {
 }
 
 /** What a call does, who may do it and how long it may take, in one paragraph. */
-export function docOfCall({ summary, description = '', roles = [], timeoutMs }: Call, timeout: (ms: number) => string) {
+export function docOfCall(
+  { summary, description = '', roles: allowed, timeoutMs }: Call,
+  timeout: (ms: number) => string,
+) {
+  const roles: readonly string[] = allowed ?? []
   const isRestricted = !roles.includes('reader') && !roles.includes('ingest') && roles.length > 0
   return [
     descriptionOf({ description: summary }),

@@ -76,6 +76,7 @@ const trial: TrialMessage['trial'] = {
   startedAt: Date.parse('2026-11-12T16:05:00.000Z'),
   ending: null,
   findings: {
+    mismatch: null,
     judgedAt: at,
     arms: {
       control: { exposures: 1_140, voters: 500, positive: 425 },

@@ -241,14 +241,22 @@ async function storeTrials({ service, tenant, repository }: Scenario): Promise<v
   ]
   const details = { ...trial, ramp, startedBy: 'ada', startedAt: now, prompts }
   const ended = await store.trials.start({ ...details, id: `trl_${'a'.repeat(24)}` }, by)
-  await store.trials.recordExposures(organisationId, 'b3f1', [
+  await store.trials.recordExposures(organisationId, by.keyId, 'b3f1', [
     { trial: ended.id, share: 0.05, control: 90, candidate: 5 },
   ])
   const arms = {
     control: { exposures: 90, voters: 20, positive: 18 },
     candidate: { exposures: 5, voters: 2, positive: 0 },
   }
-  const findings = { judgedAt: now, arms, difference: -0.9, interval: [-1, -0.1] as [number, number], daysLeft: null }
+  const mismatch = 'exposures' as const
+  const findings = {
+    judgedAt: now,
+    mismatch,
+    arms,
+    difference: -0.9,
+    interval: [-1, -0.1] as [number, number],
+    daysLeft: null,
+  }
   await store.trials.change(ended, { findings, verdict: 'worse', mismatch: true, ending: 'worse' }, ['worse'], now)
   await store.trials.start({ ...details, id: `trl_${'b'.repeat(24)}`, prNumber: null, ramp: null }, by)
   await queryRows(

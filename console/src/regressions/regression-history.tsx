@@ -65,7 +65,14 @@ function Repaired({ prompt, repaired_by: by, repaired_entry: entry }: Regression
 function Dismissed({ dismissed_by: by, note }: Regression) {
   return (
     <>
-      Dismissed with the key “<UntrustedText text={by ?? ''} />”
+      {/* A share link hides the name. */}
+      Dismissed
+      {by !== null && (
+        <>
+          {' '}
+          with the key “<UntrustedText text={by} />”
+        </>
+      )}
       {note !== null && (
         <blockquote>
           <UntrustedText text={note} />

@@ -1,4 +1,5 @@
 import type { BatchSignal } from '@promptledger/client'
+import { readCell } from '../../../server/src/domain/csv-cell.ts'
 
 export const csvFields = ['value', 'prompt', 'subject', 'voter', 'version', 'comment', 'time'] as const
 
@@ -56,7 +57,8 @@ export interface CsvRow {
 /** The signals of the rows below the header. `prompt` is that of rows that name none. */
 export function readRows(rows: string[][], columns: Columns, prompt: string): CsvRow[] {
   return rows.slice(1).map((row, i) => {
-    const cell = (field: CsvField) => (columns[field] === undefined ? '' : (row[columns[field]] ?? '')).trim()
+    const text = (field: CsvField) => (columns[field] === undefined ? '' : readCell(row[columns[field]] ?? ''))
+    const cell = (field: CsvField) => text(field).trim()
     const value = cell('value').toLowerCase()
     const vote = positive.includes(value) ? 'positive' : negative.includes(value) ? 'negative' : null
     const named = cell('prompt') || prompt
@@ -72,7 +74,7 @@ export function readRows(rows: string[][], columns: Columns, prompt: string): Cs
     const optional = {
       subject: cell('subject'),
       voter: cell('voter'),
-      comment: cell('comment'),
+      comment: cell('comment') === '' ? '' : text('comment'),
       occurred_at: time ?? '',
     }
     const given = Object.fromEntries(Object.entries(optional).filter(([, text]) => text !== ''))

@@ -2,10 +2,24 @@ import type { Trial } from '@promptledger/client'
 import { Notice } from '../ui/notice.tsx'
 import { countOf } from '../ui/number.ts'
 import { formatPercent } from '../ui/percent.ts'
+import { UntrustedText } from '../ui/untrusted-text.tsx'
 import { endings, formatShare } from './trial-words.tsx'
 
-/** What the trial found, and what to do now. */
+/** What the trial found, what to do now, and which keys to doubt. */
 export function TrialOutcome({ trial }: { trial: Trial }) {
+  return (
+    <>
+      <Outcome trial={trial} />
+      {trial.disagreeing_keys?.map(({ id, name }) => (
+        <Notice key={id} tone="caution">
+          The key “<UntrustedText text={name} />” reports units in another share than promised.
+        </Notice>
+      ))}
+    </>
+  )
+}
+
+function Outcome({ trial }: { trial: Trial }) {
   const { verdict, mismatch, state, pr_number: pull, ended_by: ending } = trial
   if (mismatch) return <Mismatch trial={trial} />
   if (verdict === 'worse') {

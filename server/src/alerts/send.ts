@@ -52,12 +52,18 @@ export function createSendMessage(context: ChannelContext): SendMessage {
   }
 }
 
-/** A receiver may repeat what it got. Who can read deliveries need not know where they go. */
+// Error codes such as `channel_is_archived` are shorter. Tokens and keys are longer, in every encoding.
+const longWords = /[\w+/\\=%~.-]{22,}/g
+
+/** A receiver may repeat what it got. Who can read deliveries need not know where they go, so no long word is stored either. */
 function withoutSecrets(response: string, { channel, target, secrets }: Target): string {
   if (channel === 'email') return response
   const url = URL.parse(target)
   // Linear's target is the team and the API key.
   const apiKey = channel === 'linear' ? [target.slice(target.indexOf(':') + 1)] : []
   const hidden = [target, ...apiKey, ...(url === null ? [] : [url.pathname + url.search, url.pathname]), ...secrets]
-  return hidden.filter(({ length }) => length > 8).reduce((text, secret) => text.replaceAll(secret, '…'), response)
+  const known = hidden
+    .filter(({ length }) => length > 8)
+    .reduce((text, secret) => text.replaceAll(secret, '…'), response)
+  return known.replaceAll(longWords, '…')
 }

@@ -271,7 +271,7 @@ const trialTitles: Record<TrialMessage['event'], (by: string, subject: string) =
 }
 
 const endings: Record<TrialEnding, string> = {
-  worse: 'It was stopped, because it made things worse.',
+  worse: 'It was stopped, because users rate it lower than the live version, which everyone gets again.',
   live: 'Its text is live for everyone now.',
   requested: 'Everyone gets the live version again.',
   closed: 'Its pull request was closed. Everyone gets the live version again.',

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { exportFormats } from '../../../contract/schema.ts'
+import { writeCell } from '../domain/csv-cell.ts'
 
 /** The rows of an export, and how each is written. */
 interface Exported<Row> {
@@ -78,8 +79,6 @@ async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {
 type Cell = string | number | null
 
 const needsQuotes = /[",\r\n]/
-// A spreadsheet would run a cell that starts like this as a formula.
-const formula = /^[=+\-@\t\r]/
 
 /** One line of CSV (RFC 4180), safe to open in a spreadsheet. */
 export function csvLine(cells: readonly Cell[]): string {
@@ -89,6 +88,6 @@ export function csvLine(cells: readonly Cell[]): string {
 function cell(value: Cell): string {
   if (value === null) return ''
   if (typeof value === 'number') return String(value)
-  const text = formula.test(value) ? `'${value}` : value
+  const text = writeCell(value)
   return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -4,7 +4,7 @@ import type { Operation } from '../../../contract/operation.ts'
 /** Adds the route of an operation to an app whose prefix its path starts with. */
 export function route(
   app: FastifyInstance,
-  { method, path, roles, shared, light, batch, changesSignals, body }: Operation,
+  { method, path, roles, shared, light, batch, changesSignals, body, response }: Operation,
   handler: RouteHandlerMethod,
   options: Omit<RouteOptions, 'method' | 'url' | 'handler' | 'config' | 'schema'> = {},
 ): void {
@@ -12,7 +12,7 @@ export function route(
     ...options,
     method,
     url: path.slice(app.prefix.length),
-    config: { roles, shared, light, batch, changesSignals },
+    config: { roles, shared: shared && { when: shared, schema: response[200] ?? {} }, light, batch, changesSignals },
     // Fastify needs no other part of the operation, and would prepare all of them at start-up.
     ...(body !== undefined && { schema: { body } }),
     handler,

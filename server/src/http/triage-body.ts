@@ -32,8 +32,3 @@ export function toTriagedBody(triaged: Triaged, owner: string | null) {
 export function toStepBody({ at, ...step }: TriageStep) {
   return { at: isoTime(at), ...step }
 }
-
-/** For a share link: what was said about it is for the organisation. */
-export function withoutNote<Body extends ReturnType<typeof toTriagedBody>>(body: Body): Body {
-  return { ...body, dismissed_by: null, note: null, owner: null, acknowledged_by: null }
-}

@@ -152,6 +152,14 @@ describe('A Slack message', () => {
     )
     assert.equal(response, 'Cannot POST … now')
     assert.doesNotMatch(error ?? '', /secret/)
+    // In another encoding, too.
+    const secret = 'TzZkYXo4Qm1ZcE9rM2RWdw'
+    const encodings = [JSON.stringify, (text: string) => text.replaceAll('/', '\\/'), btoa, encodeURIComponent]
+    for (const encode of encodings) {
+      receiver.respondWith((response, { url }) => response.writeHead(500).end(`no ${encode(String(url))} here`))
+      const repeated = await send(targetOf('slack', `${receiver.url}services/T0/B0/${secret}`), 'msg_1', openedMessage)
+      assert.match(repeated.response ?? '', /^no "?…"? here$/)
+    }
   })
 
   test('the response of Slack decides whether a message is sent again', async () => {

@@ -81,7 +81,8 @@ onOneEngine('Limits of text delivery', (engine) => {
     const counter = createExposureCounter(service.store.trials, service.syncContext.log)
     const served = { id, share: 0.5 } as ServedTrial
     const counted = async () => (await service.store.trials.exposures({ organisationId: organisation.id, id }))[0]
-    for (const unit of ['u1', 'u2', 'u2']) counter.count(organisation.id, served, unit, 'control')
+    const key = { organisationId: organisation.id, keyId: 1 }
+    for (const unit of ['u1', 'u2', 'u2']) counter.count(key, served, unit, 'control')
     await queryRows(service.url, 'alter table trial_exposures rename to hidden_exposures')
     await counter.flush()
     await queryRows(service.url, 'alter table hidden_exposures rename to trial_exposures')
@@ -89,7 +90,7 @@ onOneEngine('Limits of text delivery', (engine) => {
     // One that is in progress is waited for, too.
     void counter.flush()
     await counter.flush()
-    assert.deepEqual(await counted(), { share: 0.5, control: 2, candidate: 0, sources: 1 })
+    assert.deepEqual(await counted(), { keyId: 1, share: 0.5, control: 2, candidate: 0, sources: 1 })
   })
 
   test('a trial, an organisation and all together have a limited number of units counted, and others are not affected', async () => {
@@ -102,7 +103,7 @@ onOneEngine('Limits of text delivery', (engine) => {
       for (const name of ['p0', 'p1', 'p2']) {
         const id = await startTrial(tenant, 'Be brief.', [name])
         for (let i = 0; i < 50; i++)
-          counter.count(organisationId, { id, share: 0.5 } as ServedTrial, `u${i}`, 'control')
+          counter.count({ organisationId, keyId: 1 }, { id, share: 0.5 } as ServedTrial, `u${i}`, 'control')
         await counter.flush()
         controls.push((await service.store.trials.exposures({ organisationId, id }))[0]?.control)
       }

@@ -5,7 +5,7 @@ import { assertError } from '../../../testing/assertions.ts'
 import { onEachEngine } from '../../../testing/engines.ts'
 import { openRegression } from '../../../testing/regressions.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
-import { hashSecret, isActive } from '../../src/domain/access/api-key.ts'
+import { generateSecret, hashSecret, isActive, newApiKey, type Role } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import type { NewPerson, Person, PersonRole } from '../../src/domain/access/person.ts'
 import { startSession } from '../../src/domain/access/session.ts'
@@ -142,7 +142,8 @@ onEachEngine('People', (engine) => {
     const viewer = await browserOf(await join(tenant, 'viewer', { email: 'v@example.com' }))
     for (const role of ['admin', 'signing', 'recorder'])
       assert.equal((await createKey(member, role)).error.code, 'validation_error')
-    assert.equal((await createKey(viewer, 'standard')).error.code, 'validation_error')
+    for (const role of ['standard', 'delivery', 'ingest'])
+      assert.equal((await createKey(viewer, role)).error.code, 'validation_error')
     const { data: own } = await createKey(member, 'reader')
     const list = async (browser: typeof member) =>
       (await browser.send('GET', '/keys')).json().data.map(({ id }: { id: number }) => id)
@@ -156,6 +157,29 @@ onEachEngine('People', (engine) => {
     assertError(await service.app.inject({ method: 'POST', url: '/api/v1/keys', headers, payload }), 403, 'forbidden')
     assert.equal((await member.send('POST', `/keys/${own.id}/rotate`)).json().data.person_id, own.person_id)
     assert.equal((await member.send('DELETE', `/keys/${own.id}`)).statusCode, 204)
+  })
+
+  test('a key of a person whose role was lowered or who was disabled meanwhile is not created', async () => {
+    const tenant = await service.tenant('free', 'admin')
+    const person = await join(tenant, 'admin')
+    const { id: personId, organisationId } = person
+    const terms = { organisationId, personId, name: 'late', createdAt: service.now, expiresAt: null }
+    const create = (role: Role) =>
+      service.store.keys.create(newApiKey(generateSecret(), { ...terms, role }), { keyId: person.keyId })
+    const old = await create('standard')
+    const rotate = () => {
+      const replacement = newApiKey(generateSecret(), { ...terms, role: old.role })
+      return service.store.keys.rotate(old.id, replacement, service.now, operator)
+    }
+    const lower = service.store.people.setRole(person, 'viewer', 'admin', service.now, operator)
+    const results = await Promise.allSettled([lower, create('admin'), create('standard'), rotate()])
+    assert.equal(results[0].status, 'fulfilled')
+    await assert.rejects(create('delivery'), /may not have a key with the role delivery/)
+    const usable = async () =>
+      (await service.store.keys.list(organisationId, personId)).filter((key) => isActive(key, service.now))
+    assert.deepEqual(await usable(), [])
+    await Promise.allSettled([service.store.people.disable(person, service.now, operator), create('reader')])
+    assert.deepEqual(await usable(), [])
   })
 
   test('the key of a person’s sessions is in no list, and cannot be rotated or revoked as a key', async () => {

@@ -43,8 +43,17 @@ onOneEngine('What a trial counts', (engine) => {
     await report('a', 10, 12)
     await Promise.all([report('a', 20, 21), report('a', 20, 21), report('b', 5, 4)])
     await report('a', 10, 12)
-    const expected = [{ share: 0.5, control: 25, candidate: 25, sources: 2 }]
-    assert.deepEqual(await service.store.trials.exposures(await trialOf(scenario, id)), expected)
+    const [exposures, ...more] = await service.store.trials.exposures(await trialOf(scenario, id))
+    assert.deepEqual(more, [])
+    assert.deepEqual([exposures?.control, exposures?.candidate, exposures?.sources], [25, 25, 2])
+    // A key changes no counts of another one, even if it names its process.
+    await send(
+      scenario,
+      'POST',
+      '/trials/exposures',
+      { source: 'a', exposures: [{ trial: id, share: 0.5, control: 100_000, candidate: 0 }] },
+      await keyOf(scenario, 'delivery'),
+    )
     await judge()
     const { control, candidate } = (await send(scenario, 'GET', `/trials/${id}`)).json().data
     assert.deepEqual([control.exposures, candidate.exposures], [25, 25])
@@ -160,5 +169,32 @@ onOneEngine('What a trial counts', (engine) => {
     assert.equal((await left()).length, 22)
     await send(scenario, 'PATCH', `/trials/${id}`, { state: 'ended' })
     assert.deepEqual(await left(), [])
+  })
+})
+
+onOneEngine('The exposures of keys', (engine) => {
+  const service = useService(engine)
+  const { deliveringScenario, send, started, keyOf, trialOf } = useTrials(service)
+
+  test('a key that only reads counts no units', async () => {
+    const scenario = await deliveringScenario()
+    const trial = await started(scenario)
+    const prompt = await scenario.promptId(path)
+    const served: unknown[] = []
+    for (const role of ['reader', 'delivery', 'standard'] as const) {
+      const { data } = (
+        await send(scenario, 'GET', `/prompts/${prompt}/text?unit=${role}`, undefined, await keyOf(scenario, role))
+      ).json()
+      served.push(data.trial)
+    }
+    assert.ok(served.every((each) => each !== null))
+    // Stores what was counted.
+    await service.app.close()
+    const exposures = await service.store.trials.exposures(await trialOf(scenario, trial.id))
+    assert.equal(exposures.length, 2, 'each key is counted for itself')
+    assert.equal(
+      exposures.reduce((sum, { control, candidate }) => sum + control + candidate, 0),
+      2,
+    )
   })
 })

@@ -36,18 +36,35 @@ onOneEngine('The verdict of a trial', (engine) => {
     assert.deepEqual(await eventsOf(scenario, trial.id), ['better', 'started'])
   })
 
-  test('is not given if voters do not come in the promised share', async () => {
+  test('is not given if voters do not come in the promised share, but a candidate that users rate lower is stopped', async () => {
     const scenario = await deliveringScenario()
     const trial = await started(scenario)
     // Those who vote earlier may have been served before the start.
     service.now += hour
     let i = 0
     const choose = () => (i++ % 4 === 0 ? ('candidate' as const) : ('control' as const))
-    await vote(scenario, { ...trial, count: 800, rates: { control: 0.9, candidate: 0.3 }, choose })
+    await vote(scenario, { ...trial, count: 800, rates: { control: 0.3, candidate: 0.9 }, choose })
     await judge()
     const { state, verdict, mismatch } = await trialOf(scenario, trial.id)
     assert.deepEqual([state, verdict, mismatch], ['running', null, true])
     assert.deepEqual(await eventsOf(scenario, trial.id), ['mismatch', 'started'])
+    // Kept, although the proportion is right again over all voters.
+    i = 1
+    const others = () => (i++ % 4 === 0 ? ('control' as const) : ('candidate' as const))
+    await vote(scenario, {
+      ...trial,
+      count: 800,
+      units: 'later',
+      rates: { control: 0.9, candidate: 0.9 },
+      choose: others,
+    })
+    await judge()
+    assert.equal((await trialOf(scenario, trial.id)).mismatch, true)
+    await vote(scenario, { ...trial, count: 6_000, units: 'last', rates: { control: 0.95, candidate: 0.05 } })
+    await judge()
+    const { data } = (await send(scenario, 'GET', `/trials/${trial.id}`)).json()
+    assert.deepEqual([data.state, data.ended_by, data.verdict, data.mismatch], ['ended', 'worse', null, true])
+    assert.ok((await eventsOf(scenario, trial.id)).includes('stopped'))
   })
 
   test('is not given if exposures do not come in the promised share', async () => {
@@ -61,6 +78,41 @@ onOneEngine('The verdict of a trial', (engine) => {
     await send(scenario, 'POST', '/trials/exposures', { source: 'a', exposures })
     await judge()
     assert.equal((await trialOf(scenario, trial.id)).mismatch, true)
+  })
+
+  test('does not depend on one key that reports what the others contradict, and the trial names it', async () => {
+    const scenario = await deliveringScenario()
+    const trial = await started(scenario)
+    const { id } = trial
+    const report = async (key: string | undefined, source: string, control: number, candidate: number) => {
+      const exposures = [{ trial: id, share: 0.5, control, candidate }]
+      const sent = await send(scenario, 'POST', '/trials/exposures', { source, exposures }, key)
+      assert.equal(sent.statusCode, 204)
+    }
+    const state = async () => {
+      await judge()
+      const { data } = (await send(scenario, 'GET', `/trials/${id}`)).json()
+      const names = (data.disagreeing_keys as { name: string }[]).map(({ name }) => name)
+      return [data.mismatch, (data.control as { exposures: number }).exposures, names]
+    }
+    const rogue = await keyOf(scenario, 'delivery')
+    for (const source of ['a', 'b', 'c']) await report(rogue, source, 100_000, 0)
+    assert.deepEqual(await state(), [true, 300_000, ['limited']], 'the only key that reports')
+    await report(undefined, 'app', 400, 380)
+    assert.deepEqual(await state(), [false, 400, ['limited']], 'others contradict it')
+    const better = { control: 0.55, candidate: 0.85 }
+    await vote(scenario, { ...trial, count: 600, rates: better })
+    await state()
+    assert.equal((await trialOf(scenario, id)).verdict, 'better')
+    await vote(scenario, { ...trial, count: 600, units: 'more', rates: { control: 0.8, candidate: 0.8 } })
+    assert.equal((await state())[0], true, 'more people voted than the others have served')
+    await report(undefined, 'app', 1_400, 1_380)
+    assert.equal((await state())[0], false)
+    await report(await keyOf(scenario, 'delivery'), 'd', 90_000, 0)
+    assert.equal((await state())[0], true, 'two keys disagree')
+    await vote(scenario, { ...trial, count: 4_000, units: 'last', rates: { control: 0.95, candidate: 0.05 } })
+    await judge()
+    assert.equal((await trialOf(scenario, id)).ending, 'worse')
   })
 
   test('raises the share of a ramp after so many votes without harm', async () => {

@@ -142,6 +142,9 @@ function describeTrial(trial: Trial): Text[] {
     `Candidate  ${armText(candidate)}`,
     ...(difference === '' ? [] : [`Difference ${difference}`]),
     verdictLine(trial),
+    ...(trial.disagreeing_keys ?? []).map(({ name }) =>
+      styled('yellow', `The key ${name} reports units in another share than promised.`),
+    ),
     ...(days_left === null
       ? []
       : [

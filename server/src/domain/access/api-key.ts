@@ -29,10 +29,39 @@ export const signalRoles = ['ingest', 'standard', 'admin'] as const satisfies Ro
 /** The roles that may fetch the texts of prompts for an application, and read the history of those prompts. */
 export const deliveryRoles = ['delivery', ...readerRoles] as const satisfies Role[]
 
+/** The roles that may report how many users of an application got each version. */
+export const exposureRoles = ['delivery', 'standard', 'deploy', 'admin'] as const satisfies Role[]
+
+/**
+ * Every right that an operation may require, by the roles that have it. Which keys a person may have is derived from this list
+ * (`ownKeyRoles`), so the type of an operation accepts no other combination of roles.
+ */
+const rights = [
+  readerRoles,
+  signalRoles,
+  deliveryRoles,
+  exposureRoles,
+  ['admin'],
+  ['recorder', 'admin'],
+  ['recorder', 'deploy', 'admin'],
+  ['deploy', 'admin'],
+  ['standard', 'admin'],
+  ['standard', 'deploy', 'admin'],
+] as const satisfies Role[][]
+
+export type Right = Readonly<(typeof rights)[number]>
+
 /** The only place that compares a role with those that may do something. A member may do what `standard` or `deploy` may. */
-export function isAllowed(role: Role, allowed: readonly Role[] | undefined): boolean {
-  if (allowed === undefined || allowed.includes(role)) return true
-  return role === 'member' && (allowed.includes('standard') || allowed.includes('deploy'))
+export function isAllowed(role: Role, allowed: Right | undefined): boolean {
+  const roles: readonly Role[] | undefined = allowed
+  if (roles === undefined || roles.includes(role)) return true
+  return role === 'member' && (roles.includes('standard') || roles.includes('deploy'))
+}
+
+/** Whether a key of the role may do nothing that `other` may not. A signing key lets strangers vote, so only admins have one. */
+export function isWithin(role: Role, other: Role): boolean {
+  if (role === 'signing') return other === 'admin'
+  return rights.every((right) => !isAllowed(role, right) || isAllowed(other, right))
 }
 
 export interface ApiKey {

@@ -1,6 +1,6 @@
 import { DomainError } from '../errors.ts'
 import type { Instant } from '../time.ts'
-import type { Role } from './api-key.ts'
+import { isWithin, type Role, roles } from './api-key.ts'
 import type { Actor } from './audit.ts'
 
 export const personRoles = ['viewer', 'member', 'admin'] as const
@@ -42,10 +42,8 @@ export const keyRoles = { viewer: 'reader', member: 'member', admin: 'admin' } a
 >
 
 /** The roles of keys that a person may create for themselves. None may do what the person may not. */
-export const ownKeyRoles: Record<PersonRole, readonly Role[]> = {
-  viewer: ['delivery', 'reader'],
-  member: ['ingest', 'delivery', 'reader', 'standard', 'deploy'],
-  admin: ['ingest', 'recorder', 'delivery', 'reader', 'standard', 'deploy', 'admin', 'signing'],
+export function ownKeyRoles(role: PersonRole): Role[] {
+  return roles.filter((each) => isWithin(each, keyRoles[role]))
 }
 
 export interface PersonStore {

@@ -10,8 +10,16 @@ import {
   type TrialVerdict,
   verdictOfTrial,
 } from './e-process.ts'
-import { type ArmCounts, hasShareMismatch } from './share-check.ts'
-import { emptyArms, type Trial, type TrialFindings, type TrialProgress, type TrialVote } from './trial.ts'
+import { judgeExposures } from './exposures.ts'
+import { hasShareMismatch } from './share-check.ts'
+import {
+  emptyArms,
+  type KeyExposures,
+  type Trial,
+  type TrialFindings,
+  type TrialProgress,
+  type TrialVote,
+} from './trial.ts'
 
 // Those who vote soon after the start, or after a change of the share, may have been served before it.
 const settlingMs = hour
@@ -78,22 +86,31 @@ function countHour(progress: TrialProgress, at: Instant): void {
 interface TrialLook {
   findings: TrialFindings
   verdict: TrialVerdict
-  mismatch: boolean
   votesAtShare: number
 }
 
-/** Sums over processes, which may each have counted the same unit. */
-type Exposed = ArmCounts & { sources: number }
+type Counts = Pick<TrialFindings, 'arms' | 'mismatch'>
 
-export function armsOf({ arms }: TrialProgress, exposures: readonly Exposed[]): TrialFindings['arms'] {
-  const counted = (arm: Arm) => ({ exposures: exposures.reduce((sum, each) => sum + each[arm], 0), ...arms[arm] })
-  return { control: counted('control'), candidate: counted('candidate') }
+/** What was counted, and whether it came in the promised share. */
+export function countsOf(
+  { findings }: Trial,
+  { arms, voters }: TrialProgress,
+  exposures: readonly KeyExposures[],
+): Counts {
+  const { counted, isMismatch } = judgeExposures(exposures, arms.control.voters + arms.candidate.voters)
+  const sumOf = (arm: Arm) => ({ exposures: counted.reduce((sum, each) => sum + each[arm], 0), ...arms[arm] })
+  // Whatever moved the voters is in the votes that are counted. Exposures decide nothing but this.
+  const isOfVoters = findings?.mismatch === 'voters' || hasShareMismatch(voters)
+  return {
+    arms: { control: sumOf('control'), candidate: sumOf('candidate') },
+    mismatch: isOfVoters ? 'voters' : isMismatch ? 'exposures' : null,
+  }
 }
 
 /** What the counts say. */
-export function lookAt(trial: Trial, progress: TrialProgress, exposures: readonly Exposed[], now: Instant): TrialLook {
-  const { evidence, voters, atShare, hours } = progress
-  const mismatch = trial.mismatch || hasShareMismatch(voters) || hasShareMismatch(exposures.map(countedOnce))
+export function lookAt(trial: Trial, progress: TrialProgress, counts: Counts, now: Instant): TrialLook {
+  const { evidence, atShare, hours } = progress
+  const mismatch = counts.mismatch !== null
   const verdict = verdictOfTrial(evidence)
   // Both rely on the promised share.
   const difference = mismatch ? null : differenceOfTrial(evidence)
@@ -105,22 +122,13 @@ export function lookAt(trial: Trial, progress: TrialProgress, exposures: readonl
   const isOpen = verdict === 'undecided' && !mismatch
   return {
     verdict,
-    mismatch,
     votesAtShare: atShare.from === from ? atShare.votes : 0,
     findings: {
       judgedAt: now,
-      arms: armsOf(progress, exposures),
+      ...counts,
       difference: difference?.difference ?? null,
       interval: difference?.interval ?? null,
       daysLeft: isOpen && days !== null ? Math.round(10 * days) / 10 : null,
     },
   }
-}
-
-/**
- * Each process counts a unit once, so several may count the same one. Divided by the number of processes no unit weighs more than one,
- * and the check raises no more false alarms than promised: docs/decisions/0109.
- */
-function countedOnce({ share, control, candidate, sources }: Exposed): ArmCounts {
-  return { share, control: control / sources, candidate: candidate / sources }
 }

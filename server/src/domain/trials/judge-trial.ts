@@ -4,7 +4,7 @@ import { stateOf } from '../history/pull.ts'
 import type { Prompt } from '../prompt.ts'
 import type { Store } from '../store.ts'
 import { hour, type Instant, minute } from '../time.ts'
-import { armsOf, countVote, lookAt, startProgress } from './count-votes.ts'
+import { countsOf, countVote, lookAt, startProgress } from './count-votes.ts'
 import type {
   StoredProgress,
   Trial,
@@ -68,30 +68,33 @@ export async function judgeTrial(
   // Another process has counted meanwhile: the next look continues with its counts.
   const counted = await countVotes(stores, pinned, started, isNew || isLost !== (lostSince !== null), now)
   if (counted === null) return trial
-  const exposures = await stores.trials.exposures(trial)
+  const counts = countsOf(trial, counted, await stores.trials.exposures(trial))
   // Without new votes and exposures there is nothing new to say, and the range takes some milliseconds.
-  if (JSON.stringify(armsOf(counted, exposures)) === JSON.stringify(trial.findings?.arms)) return trial
-  return conclude(stores, trial, lookAt(trial, counted, exposures, now), now)
+  const { arms, mismatch } = trial.findings ?? {}
+  if (JSON.stringify(counts) === JSON.stringify({ arms, mismatch })) return trial
+  return conclude(stores, trial, lookAt(trial, counted, counts, now), now)
 }
 
 async function conclude(
   { trials }: TrialStores,
   trial: Trial,
-  { findings, verdict, mismatch, votesAtShare }: ReturnType<typeof lookAt>,
+  { findings, verdict, votesAtShare }: ReturnType<typeof lookAt>,
   now: Instant,
 ): Promise<Trial | null> {
-  const change: TrialChange = { findings }
+  const mismatch = findings.mismatch !== null
+  const change: TrialChange = { findings, mismatch }
   const events: TrialEvent[] = []
-  if (mismatch && !trial.mismatch) {
-    change.mismatch = true
-    events.push('mismatch')
-  }
+  if (mismatch && !trial.mismatch) events.push('mismatch')
   // What was better can still become worse, and is stopped then too.
   const isNew = trial.verdict === null || (trial.verdict === 'better' && verdict === 'worse')
   if (!mismatch && verdict !== 'undecided' && isNew) {
     change.verdict = verdict
     events.push(verdict)
-    if (verdict === 'worse') change.ending = 'worse'
+  }
+  if (verdict === 'worse') {
+    change.ending = 'worse'
+    // A mismatch takes the verdict, but must not keep users on a candidate that they rate lower.
+    if (mismatch) events.push('stopped')
   }
   const next = nextShare(trial, votesAtShare)
   if (next !== null && !mismatch && verdict !== 'worse') change.share = next

@@ -16,10 +16,11 @@ const mismatches = [0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2].flatMap((ratio) =
 
 /**
  * Whether units come in another proportion than promised: a broken assignment, an arm that crashes, or one whose users no longer vote.
- * Each unit may be counted once; a user with a thousand answers would look like a thousand users in one arm.
+ * Each unit may be counted once; a user with a thousand answers would look like a thousand users in one arm. All of so many checks
+ * together raise no more false alarms than one.
  */
-export function hasShareMismatch(counts: readonly ArmCounts[]): boolean {
-  return logShareCapital(counts) >= minLogCapital
+export function hasShareMismatch(counts: readonly ArmCounts[], checks = 1): boolean {
+  return logShareCapital(counts) >= minLogCapital + Math.log(checks)
 }
 
 /** The log capital of bets on each mismatch, against every unit being in the candidate with a probability of the share. */

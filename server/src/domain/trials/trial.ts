@@ -34,7 +34,7 @@ export interface Trial {
   shares: ServedShare[]
   ramp: Ramp | null
   verdict: 'better' | 'worse' | null
-  /** Whether units or voters did not come in the promised proportion. There is no verdict then. */
+  /** Whether units or voters do not come in the promised proportion. There is no verdict then. */
   mismatch: boolean
   /** What the judge found last. */
   findings: TrialFindings | null
@@ -89,9 +89,19 @@ export interface Exposures extends Record<Arm, number> {
   share: number
 }
 
+/** What the processes with one key have served by one share, and how many processes reported it. */
+export interface KeyExposures extends ArmCounts {
+  keyId: number | null
+  sources: number
+}
+
+/** What does not come in the promised share. */
+export type Mismatch = 'voters' | 'exposures'
+
 /** What the judge found about a trial when it looked last. */
 export interface TrialFindings {
   judgedAt: Instant
+  mismatch: Mismatch | null
   arms: Record<Arm, ArmFindings>
   /** The candidate's rate minus that of the control, and its confidence sequence. Null until both arms have votes. */
   difference: number | null
@@ -101,7 +111,7 @@ export interface TrialFindings {
 }
 
 export interface ArmFindings {
-  /** Units that were served by this arm, each process counting for itself. */
+  /** Units that were served by this arm, each process counting for itself. Without those of a key that is left out. */
   exposures: number
   /** The first votes of so many voters. */
   voters: number
@@ -198,10 +208,10 @@ export interface TrialStore {
     trialIds: string[],
     promptIds: number[],
   ): Promise<{ trialId: string; promptId: number; text: string }[]>
-  /** Keeps the largest counts of a source. Unknown trials are ignored. */
-  recordExposures(organisationId: number, source: string, exposures: Exposures[]): Promise<void>
-  /** The sums over all sources, by share, and how many sources there are. */
-  exposures(trial: TrialKey): Promise<(Record<Arm, number> & { share: number; sources: number })[]>
+  /** Keeps the largest counts of a source of the key. Unknown trials are ignored. */
+  recordExposures(organisationId: number, keyId: number, source: string, exposures: Exposures[]): Promise<void>
+  /** The sums over all sources of each key, by share. */
+  exposures(trial: TrialKey): Promise<KeyExposures[]>
   /** The first votes after a position that name a voter and a version of the trial, in the order of time. */
   votes(trial: Trial, after: VotePosition, limit: number, options?: { withMetadata: boolean }): Promise<TrialVote[]>
   /** The last votes on the live versions before the trial started, up to 100. */

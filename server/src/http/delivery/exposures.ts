@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import type { Access } from '../../domain/access/api-key.ts'
 import { hour } from '../../domain/time.ts'
 import { type Arm, positionOf } from '../../domain/trials/assignment.ts'
 import type { Exposures, ServedTrial, TrialStore } from '../../domain/trials/trial.ts'
@@ -15,6 +16,7 @@ const forgetAfterMs = hour
 
 interface Counted {
   organisationId: number
+  keyId: number
   /** Where the counted units lie: these numbers tell them apart as well as their names do, and take less memory. */
   units: Set<number>
   byShare: Map<number, Exposures>
@@ -28,7 +30,8 @@ export function createExposureCounter(
   log: Pick<Logger, 'warn'>,
   limits = maxUnits,
 ) {
-  const source = randomUUID()
+  const process = randomUUID()
+  /** By key and trial. */
   const counted = new Map<string, Counted>()
   const unitsOf = new Map<number, number>()
   let unitsOfAll = 0
@@ -49,14 +52,15 @@ export function createExposureCounter(
   async function flushChanged(): Promise<void> {
     forgetUnused()
     const changed = [...counted.values()].filter(({ isChanged }) => isChanged)
-    for (const [organisationId, ofOrganisation] of Map.groupBy(changed, (each) => each.organisationId)) {
-      for (const each of ofOrganisation) each.isChanged = false
-      const exposures = ofOrganisation.flatMap(({ byShare }) => [...byShare.values()])
+    for (const [keyId, ofKey] of Map.groupBy(changed, (each) => each.keyId)) {
+      for (const each of ofKey) each.isChanged = false
+      const exposures = ofKey.flatMap(({ byShare }) => [...byShare.values()])
+      const { organisationId } = ofKey[0] as Counted
       try {
-        await trials.recordExposures(organisationId, source, exposures)
+        await trials.recordExposures(organisationId, keyId, `${process}/${keyId}`, exposures)
       } catch (error) {
         log.warn({ err: error }, 'could not store exposures, retrying in a moment')
-        for (const each of ofOrganisation) each.isChanged = true
+        for (const each of ofKey) each.isChanged = true
         scheduleFlush()
       }
     }
@@ -80,9 +84,15 @@ export function createExposureCounter(
 
   return {
     flush,
-    count(organisationId: number, { id, share }: ServedTrial, unit: string, arm: Arm): void {
+    count(
+      { organisationId, keyId }: Pick<Access, 'organisationId' | 'keyId'>,
+      { id, share }: ServedTrial,
+      unit: string,
+      arm: Arm,
+    ): void {
       const now = performance.now()
-      const known = counted.get(id)
+      const counter = `${keyId} ${id}`
+      const known = counted.get(counter)
       const position = positionOf(id, unit)
       if (known !== undefined) {
         known.usedAt = now
@@ -93,9 +103,16 @@ export function createExposureCounter(
       // Also where nothing is counted, because that forgets trials.
       scheduleFlush()
       if (!hasRoom) return
-      const ofTrial = known ?? { organisationId, units: new Set(), byShare: new Map(), isChanged: false, usedAt: now }
+      const ofTrial: Counted = known ?? {
+        organisationId,
+        keyId,
+        units: new Set(),
+        byShare: new Map(),
+        isChanged: false,
+        usedAt: now,
+      }
       if (known === undefined) occupy(organisationId, unitsForTrial)
-      counted.set(id, ofTrial)
+      counted.set(counter, ofTrial)
       occupy(organisationId, 1)
       ofTrial.units.add(position)
       const exposures = ofTrial.byShare.get(share) ?? { trial: id, share, control: 0, candidate: 0 }

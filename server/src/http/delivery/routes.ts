@@ -5,6 +5,7 @@ import {
   type NewDeliverySettingsBody,
   operations,
 } from '../../../../contract/delivery.ts'
+import { exposureRoles, isAllowed } from '../../domain/access/api-key.ts'
 import { deliveryIsOff, isDelivered, validUndelivered } from '../../domain/delivery/settings.ts'
 import { invalidField } from '../../domain/errors.ts'
 import { validGlob } from '../../domain/glob.ts'
@@ -41,7 +42,7 @@ export function deliveryRoutes(app: FastifyInstance, { store, clock, log }: Cont
     return send(reply, { status: 200, headers: { ...documentHeaders(etag), ...json }, body: bytes })
   })
 
-  route(app, operations.getPromptText, async ({ prompt, query }, reply): Promise<{ data: ChosenTextBody }> => {
+  route(app, operations.getPromptText, async ({ access, prompt, query }, reply): Promise<{ data: ChosenTextBody }> => {
     const unit = unitIn(query as Query)
     const settings = await store.liveTexts.settings(prompt.organisationId)
     if (!settings.enabled) throw deliveryIsOff()
@@ -61,7 +62,8 @@ export function deliveryRoutes(app: FastifyInstance, { store, clock, log }: Cont
     if (isCandidate && candidate === undefined) {
       return { data: { id, name, version: live.commitSha, text: live.text, trial: null } }
     }
-    exposures.count(organisationId, trial, unit, arm)
+    // Those who only read must not be able to spoil a trial with made-up units.
+    if (isAllowed(access.role, exposureRoles)) exposures.count(access, trial, unit, arm)
     const chosen =
       candidate === undefined
         ? { version: live.commitSha, text: live.text }

@@ -14,7 +14,6 @@ import { notFound } from '../errors.ts'
 import { rounded, toTrialOfChange } from '../impact/body.ts'
 import { idParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
 import { route } from '../route.ts'
-import { withoutAddresses } from '../shares/restricted.ts'
 import { parseHistoryEntry, toHiddenCharactersBody, toHistoryEntryBody } from './body.ts'
 import type { ContentsReader } from './contents.ts'
 import { listHistoryRoute } from './list.ts'
@@ -55,12 +54,11 @@ function historyEntryRoutes(app: FastifyInstance, { store, clock }: Context, rea
     const entry = await store.history.find(request.prompt, idParameter(request.params, 'entry_id'))
     if (entry === null) throw notFound()
     const { message, actor, path, tooLarge, keyId } = entry
-    const isShared = request.access.shared !== undefined
     const contents = await reader.contents(request.prompt.organisationId, entry, reply)
     const hidden = toHiddenCharactersBody(entry, contents)
     const [trial] = await trialsOfChanges(store, request.access, request.prompt, [entry])
     const details = {
-      message: isShared ? withoutAddresses(message) : message,
+      message,
       actor,
       path,
       too_large: tooLarge,
@@ -70,7 +68,7 @@ function historyEntryRoutes(app: FastifyInstance, { store, clock }: Context, rea
       after_state: contents.afterState,
       patch: contents.patch,
       hidden_characters: hidden,
-      key_id: isShared ? null : keyId,
+      key_id: keyId,
       trial: trial ? toTrialOfChange(trial) : null,
     }
     return { data: { ...toHistoryEntryBody(entry), ...details } }

@@ -18,7 +18,6 @@ import { isoTime, timeOrNull } from '../../domain/time.ts'
 import type { Trial } from '../../domain/trials/trial.ts'
 import { forgeOf } from '../../forges/index.ts'
 import { toHiddenStatusBody, toHistoryEntryBody } from '../history/body.ts'
-import { withoutAddresses } from '../shares/restricted.ts'
 
 /** The impact of a change, without the change itself. */
 export function toEffectBody({ liveFrom, liveUntil, liveSource, windows, ...impact }: Impact): EffectBody {
@@ -77,12 +76,11 @@ export function toUnknownVersionsBody(unknown: VersionTally[]): UnknownVersionsB
 export function toTimelineEntryBody(
   { entry, pull, impact }: TimelineEntry,
   repository: Repository | null,
-  isShared = false,
 ): TimelineEntryBody {
   const { message, actor, path, commitSha, hiddenCharacters } = entry
   return {
     entry: toHistoryEntryBody(entry),
-    message: isShared ? withoutAddresses(message) : message,
+    message,
     actor,
     path,
     commit_url: repository && webUrlOf(repository) + forgeOf(repository.forge).commitPath(commitSha),

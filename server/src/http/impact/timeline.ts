@@ -30,10 +30,7 @@ export function timelineRoutes(app: FastifyInstance, { store, learned, clock }: 
     const { totalCount, unknownVersions, modelChanges } = timeline
     const entries = await timelineWithTrials(store, request.access, prompt, moment, timeline.entries)
     const repositories = await repositoriesOf(entries)
-    const isShared = request.access.shared !== undefined
-    const data = entries.map((item) =>
-      toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null, isShared),
-    )
+    const data = entries.map((item) => toTimelineEntryBody(item, repositories.get(item.entry.repositoryId) ?? null))
     return sendPage(reply, data, pageRequest, totalCount, {
       unknown_versions: toUnknownVersionsBody(unknownVersions),
       ...(modelChanges !== null && { model_changes: modelChanges.slice(-maxModelChanges).map(toModelChangeBody) }),
@@ -54,7 +51,7 @@ export function timelineRoutes(app: FastifyInstance, { store, learned, clock }: 
     const segments = found.impact?.segments ?? null
     return {
       data: {
-        ...toTimelineEntryBody(found, repository, request.access.shared !== undefined),
+        ...toTimelineEntryBody(found, repository),
         ...(by !== null && { segments: segments && toSegmentsBody(segments) }),
       },
     }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Access, isAllowed, type Role, type SharedPrompt } from '../../domain/access/api-key.ts'
+import type { ResponseSchema } from '../../../../contract/operation.ts'
+import { type Access, isAllowed, type Right, type SharedPrompt } from '../../domain/access/api-key.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { forbidden, notFound, notShared } from '../errors.ts'
@@ -7,9 +8,9 @@ import { forbidden, notFound, notShared } from '../errors.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The roles that may call the route; any role if absent. */
-    roles?: readonly Role[] | undefined
-    /** Whether share links may call the route, on their own prompt. Rejected if absent. */
-    shared?: 'always' | 'with signals' | undefined
+    roles?: Right | undefined
+    /** What share links may read of the route, on their own prompt. Rejected if absent. */
+    shared?: { when: 'always' | 'with signals'; schema: ResponseSchema } | undefined
   }
   interface FastifyRequest {
     access: Access
@@ -57,5 +58,5 @@ export function requireKey(
 }
 
 function mayCall({ routeOptions: { config } }: FastifyRequest, { includesSignals }: SharedPrompt): boolean {
-  return config.shared === 'always' || (config.shared === 'with signals' && includesSignals)
+  return config.shared?.when === 'always' || (config.shared?.when === 'with signals' && includesSignals)
 }

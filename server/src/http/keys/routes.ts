@@ -38,8 +38,11 @@ export function keyRoutes(app: FastifyInstance, { store, vault, clock }: Context
     const owner = isPersonal ? await store.people.ofKey(access.keyId) : await ownerFor(access)
     if (isPersonal && owner === null)
       throw invalid('personal must be false, because this request has a key that belongs to no person')
-    if (owner !== null && !ownKeyRoles[owner.role].includes(role)) {
-      throw invalid(`role must be one that a ${owner.role} may have: ${ownKeyRoles[owner.role].join(', ')}`)
+    if (owner !== null) {
+      const allowed = ownKeyRoles(owner.role)
+      if (!allowed.includes(role)) {
+        throw invalid(`role must be one that a ${owner.role} may have: ${allowed.join(', ')}`)
+      }
     }
     return owner
   }

@@ -23,7 +23,7 @@ import { notFound } from '../errors.ts'
 import { requestedPage, sendPage } from '../page-body.ts'
 import { enumParameter, idParameter, lastValue, type Query } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
-import { readTriage, withoutNote } from '../triage-body.ts'
+import { readTriage } from '../triage-body.ts'
 import { listedPrompts } from '../visible-prompts.ts'
 import { toProposalBody, toRegressionBody, toRegressionDetailsBody } from './body.ts'
 
@@ -47,15 +47,14 @@ export function regressionRoutes(app: FastifyInstance, { store, propose, clock }
       parseOrder(query),
       page,
     )
-    const bodies = regressions.map(toRegressionBody)
-    return sendPage(reply, shared === undefined ? bodies : bodies.map(withoutNote), page, totalCount)
+    return sendPage(reply, regressions.map(toRegressionBody), page, totalCount)
   }
 
   route(app, operations.listRegressions, list)
   route(app, operations.listPromptRegressions, list)
 
   route(app, operations.getRegression, async (request) => {
-    const { prompt, access } = request
+    const { prompt } = request
     const regression = await existing(request)
     const { id } = regression
     const [deliveries, proposal, steps] = await Promise.all([
@@ -63,10 +62,7 @@ export function regressionRoutes(app: FastifyInstance, { store, propose, clock }
       currentProposal(store, prompt, id),
       store.regressions.steps(prompt.organisationId, id),
     ])
-    const data = toRegressionDetailsBody(regression, deliveries, proposal, steps, clock())
-    return {
-      data: access.shared === undefined ? data : { ...withoutNote(data), proposal: null, steps: [], told: [] },
-    }
+    return { data: toRegressionDetailsBody(regression, deliveries, proposal, steps, clock()) }
   })
 
   route(

@@ -53,7 +53,7 @@ async function personOf(store: Store, person: Person, keyId: number): Promise<No
     name,
     email,
     role,
-    key_roles: [...ownKeyRoles[role]],
+    key_roles: ownKeyRoles(role),
     organisations: organisations.flatMap((found) => (found === null ? [] : [{ id: found.id, name: found.name }])),
   }
 }

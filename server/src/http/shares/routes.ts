@@ -1,5 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type NewShareBody, operations, type ShareBody, unknownRegression } from '../../../../contract/shares.ts'
+import {
+  type NewShareBody,
+  openedShareSchema,
+  operations,
+  type ShareBody,
+  unknownRegression,
+} from '../../../../contract/shares.ts'
 import { readerRoles } from '../../domain/access/api-key.ts'
 import { createShare, type Share } from '../../domain/access/share.ts'
 import { invalid } from '../../domain/errors.ts'
@@ -46,7 +52,8 @@ export function shareRoutes(app: FastifyInstance, { store, publicUrl, clock }: C
   })
 
   // For the page that a link opens, so not in the documentation.
-  app.get('/shared', { config: { roles: readerRoles, shared: 'always' } }, ({ access }) => {
+  const config = { roles: readerRoles, shared: { when: 'always', schema: openedShareSchema } } as const
+  app.get('/shared', { config }, ({ access }) => {
     const { shared, expiresAt } = access
     if (shared === undefined || expiresAt === null) throw notFound()
     return {

@@ -13,7 +13,7 @@ import { toHistoryEntryBody } from '../history/body.ts'
 import { requestedPage, sendPage } from '../page-body.ts'
 import { enumParameter, lastValue, type Query, timeParameter } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
-import { readTriage, toStepBody, toTriagedBody, withoutNote } from '../triage-body.ts'
+import { readTriage, toStepBody, toTriagedBody } from '../triage-body.ts'
 import { listedPrompts } from '../visible-prompts.ts'
 
 /** When the rates of prompts moved, and why. */
@@ -38,8 +38,7 @@ export function shiftRoutes(app: FastifyInstance, { store, clock }: Context): vo
       owner: shared === undefined ? (lastValue(query.owner) ?? null) : null,
     }
     const { shifts, totalCount } = await store.shifts.page(organisationId, filter, page)
-    const bodies = shifts.map(toShiftBody)
-    return sendPage(reply, shared === undefined ? bodies : bodies.map(withoutNote), page, totalCount)
+    return sendPage(reply, shifts.map(toShiftBody), page, totalCount)
   }
 
   route(app, operations.listShifts, list)

@@ -3,13 +3,22 @@ import {
   type NewExposuresBody,
   type NewTrialBody,
   operations,
+  type TrialBody,
   type TrialUpdateBody,
 } from '../../../../contract/trials.ts'
 import type { Access } from '../../domain/access/api-key.ts'
 import { invalid } from '../../domain/errors.ts'
 import { findPrompt } from '../../domain/prompt-reference.ts'
+import { judgeExposures } from '../../domain/trials/exposures.ts'
 import { previewCandidate, startTrial } from '../../domain/trials/start-trial.ts'
-import { isVisibleTrial, type Trial, trialEnded, trialStates, validShare } from '../../domain/trials/trial.ts'
+import {
+  emptyArms,
+  isVisibleTrial,
+  type Trial,
+  trialEnded,
+  trialStates,
+  validShare,
+} from '../../domain/trials/trial.ts'
 import { segmentsOfTrial } from '../../domain/trials/trial-segments.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
@@ -32,6 +41,13 @@ export function trialRoutes(app: FastifyInstance, { store, repositories, clock }
   }
 
   const toBody = async (trial: Trial) => toTrialBody(trial, await store.repositories.find(trial.repositoryId))
+
+  async function disagreeingKeys(trial: Trial): Promise<NonNullable<TrialBody['disagreeing_keys']>> {
+    const { control, candidate } = trial.findings?.arms ?? emptyArms(() => ({ voters: 0 }))
+    const { disagreeing } = judgeExposures(await store.trials.exposures(trial), control.voters + candidate.voters)
+    const keys = await Promise.all(disagreeing.map((id) => (id === null ? null : store.keys.find(id))))
+    return keys.flatMap((key) => (key === null ? [] : [{ id: key.id, name: key.name }]))
+  }
 
   route(app, operations.startTrial, async ({ access, body }, reply) => {
     const {
@@ -94,13 +110,14 @@ export function trialRoutes(app: FastifyInstance, { store, repositories, clock }
   route(app, operations.getTrial, async ({ access, params, query }) => {
     const trial = await findTrial(access, params)
     const by = segmentParameter(query as Query)
-    if (by === null) return { data: await toBody(trial) }
+    const body = { ...(await toBody(trial)), disagreeing_keys: await disagreeingKeys(trial) }
+    if (by === null) return { data: body }
     const ids = trial.prompts.map(({ prompt }) => prompt.id)
     for (const prompt of await store.prompts.withIds(access.organisationId, ids)) {
       checkDeclared(by, await store.segments.ofPrompt(prompt))
     }
     const segments = toSegmentsBody(await segmentsOfTrial(store.trials, trial, by))
-    return { data: { ...(await toBody(trial)), segments } }
+    return { data: { ...body, segments } }
   })
 
   route(
@@ -135,7 +152,7 @@ export function trialRoutes(app: FastifyInstance, { store, repositories, clock }
       const trial = active.find((each) => each.id === id)
       return trial?.shares.some((served) => served.share === share) && isVisibleTrial(trial, visible)
     })
-    await store.trials.recordExposures(access.organisationId, source, counted)
+    await store.trials.recordExposures(access.organisationId, access.keyId, source, counted)
     return reply.status(204).send()
   })
 }

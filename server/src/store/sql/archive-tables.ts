@@ -511,6 +511,7 @@ export const archiveTables: ArchiveTable[] = [
       share: 'integer',
       control: 'integer',
       candidate: 'integer',
+      key_id: 'api_keys',
     },
   },
   {

@@ -2,14 +2,18 @@ import {
   type Access,
   type ApiKey,
   inactiveKey,
+  isWithin,
   type KeyStore,
   type NewApiKey,
   type Role,
   type SigningAccess,
 } from '../../domain/access/api-key.ts'
+import { keyRoles } from '../../domain/access/person.ts'
 import type { Plan } from '../../domain/access/plan.ts'
+import { DomainError } from '../../domain/errors.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
+import { lockOrganisation } from './organisations.ts'
 
 const columns =
   'id, organisation_id, person_id, name, role, prompts, hint, created_at, expires_at, revoked_at, last_used_at'
@@ -22,8 +26,12 @@ export function sqlKeys(database: Database): KeyStore {
         const details = { role, ...(prompts !== null && { prompts }) }
         return auditEntry({ organisationId, by, at, action: 'key.created', subject, details })
       }
-      const [rows] = await database.writeAndInvalidate([{ ...insertKey(key), andThen: (rows) => rows.map(created) }])
-      return toApiKey(requireRow(rows))
+      const allowed = requireAllowed(database, key)
+      const results = await database.writeAndInvalidate([
+        ...allowed,
+        { ...insertKey(key), andThen: (rows) => rows.map(created) },
+      ])
+      return toApiKey(requireRow(results[allowed.length]))
     },
 
     async find(id) {
@@ -69,11 +77,12 @@ export function sqlKeys(database: Database): KeyStore {
         const details = { new_key_id: newKeyId }
         return auditEntry({ organisationId, by, at, action: 'key.rotated', subject: { id, name }, details })
       }
-      const [, rows] = await database.writeAndInvalidate([
-        expireOld,
+      const before = [...requireAllowed(database, replacement), expireOld]
+      const results = await database.writeAndInvalidate([
+        ...before,
         { ...insertKey(replacement), andThen: (rows) => rows.map(rotated) },
       ])
-      return toApiKey(requireRow(rows))
+      return toApiKey(requireRow(results[before.length]))
     },
 
     async findAccess(keyHash) {
@@ -96,6 +105,22 @@ export function sqlKeys(database: Database): KeyStore {
       await database.write(ordered.map(({ keyId, usedAt }) => statement(sql, [usedAt, keyId, usedAt])))
     },
   }
+}
+
+/**
+ * A key of a person may do no more than they may. Checked with the insert, because their role may be lowered between the request and
+ * this: `setRole`, `disable` and `delete` of people take the same lock.
+ */
+function requireAllowed(database: Database, { organisationId, personId, role }: NewApiKey): Statement[] {
+  if (personId === null) return []
+  const owners = Object.values(keyRoles).filter((owner) => isWithin(role, owner))
+  const isAllowed = statement(
+    `select 1 as allowed from people p join api_keys k on k.id = p.key_id
+     where p.organisation_id = ? and p.id = ? and k.revoked_at is null and k.role in ${database.jsonElements('text')}`,
+    [organisationId, personId, JSON.stringify(owners)],
+  )
+  const orThrow = () => new DomainError('forbidden', `The person may not have a key with the role ${role}.`)
+  return [lockOrganisation(organisationId), { ...isAllowed, orThrow }]
 }
 
 export function insertKey(key: NewApiKey) {

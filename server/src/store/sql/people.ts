@@ -13,6 +13,7 @@ import {
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
 import { insertKey } from './keys.ts'
+import { lockOrganisation } from './organisations.ts'
 
 const selectPeople = `select p.id, p.organisation_id, p.email, p.name, p.subject, p.key_id, p.role_from, p.created_at,
     p.signed_in_at, k.role, k.revoked_at
@@ -97,12 +98,14 @@ export function sqlPeople(database: Database): PersonStore {
 
     async setRole(person, role, from, at, by) {
       const { organisationId, id, keyId, name } = person
-      const allowed = JSON.stringify(ownKeyRoles[role])
+      const allowed = JSON.stringify(ownKeyRoles(role))
       const changed = (rows: Row[]) => {
         const details = { from: person.role, to: role, ...(rows.length > 0 && { revoked_keys: rows.length }) }
         return [auditEntry({ organisationId, by, at, action: 'person.role_changed', subject: { id, name }, details })]
       }
       await database.writeAndInvalidate([
+        // No key of theirs is created meanwhile: see `requireAllowed` in keys.ts.
+        lockOrganisation(organisationId),
         ...endLinks(person, at, role),
         statement('update people set role_from = ? where organisation_id = ? and id = ?', [from, organisationId, id]),
         statement('update api_keys set role = ? where id = ?', [keyRoles[role], keyId]),
@@ -128,6 +131,7 @@ export function sqlPeople(database: Database): PersonStore {
         return [auditEntry({ ...entry, ...(details && { details }) })]
       }
       await database.writeAndInvalidate([
+        lockOrganisation(organisationId),
         ...endLinks(person, at),
         {
           ...statement('update api_keys set revoked_at = ? where person_id = ? and revoked_at is null returning id', [
@@ -187,6 +191,7 @@ export function sqlPeople(database: Database): PersonStore {
         ]),
       ]
       await database.writeAndInvalidate([
+        lockOrganisation(organisationId),
         ...forgetInTriage('regressions', 'id', 'regression_steps', 'regression_id'),
         ...forgetInTriage('shift_triage', 'shift_id', 'shift_steps', 'shift_id'),
         rename('trials', 'started_by'),

@@ -261,26 +261,29 @@ export function sqlTrials(database: Database): TrialStore {
       }))
     },
 
-    async recordExposures(organisationId, source, exposures) {
+    async recordExposures(organisationId, keyId, source, exposures) {
       // A fixed order prevents deadlocks between requests that update the same rows.
       const ordered = exposures.toSorted((a, b) => (a.trial < b.trial ? -1 : a.trial > b.trial ? 1 : a.share - b.share))
       await database.write(
         ordered.map(({ trial, share, control, candidate }) =>
           statement(
-            `insert into trial_exposures (organisation_id, trial_id, source, share, control, candidate)
-             select organisation_id, trial_id, cast(? as text), cast(? as bigint), cast(? as bigint), cast(? as bigint) from trials
+            `insert into trial_exposures (organisation_id, trial_id, source, share, control, candidate, key_id)
+             select organisation_id, trial_id, cast(? as text), cast(? as bigint), cast(? as bigint), cast(? as bigint),
+               cast(? as bigint) from trials
              where organisation_id = ? and trial_id = ? and (
                ? > (select count(*) from trial_exposures where organisation_id = ? and trial_id = ?)
                or exists (select 1 from trial_exposures where organisation_id = ? and trial_id = ? and source = ? and share = ?))
              on conflict (organisation_id, trial_id, source, share) do update set
                control = case when excluded.control > trial_exposures.control then excluded.control else trial_exposures.control end,
                candidate = case when excluded.candidate > trial_exposures.candidate then excluded.candidate
-                 else trial_exposures.candidate end`,
+                 else trial_exposures.candidate end
+               where trial_exposures.key_id = excluded.key_id`,
             [
               source,
               toMillionths(share),
               control,
               candidate,
+              keyId,
               organisationId,
               trial,
               maxSources,
@@ -298,11 +301,13 @@ export function sqlTrials(database: Database): TrialStore {
 
     async exposures({ organisationId, id }) {
       const rows = await database.rows(
-        `select share, cast(sum(control) as bigint) as control, cast(sum(candidate) as bigint) as candidate, count(*) as sources
-         from trial_exposures where organisation_id = ? and trial_id = ? group by share order by share`,
+        `select key_id, share, cast(sum(control) as bigint) as control, cast(sum(candidate) as bigint) as candidate,
+           count(*) as sources
+         from trial_exposures where organisation_id = ? and trial_id = ? group by key_id, share order by key_id, share`,
         [organisationId, id],
       )
       return rows.map((row) => ({
+        keyId: row.key_id as number | null,
         share: fromMillionths(row.share),
         control: row.control as number,
         candidate: row.candidate as number,
