@@ -13,7 +13,7 @@ export interface Jobs extends Pick<Turns, 'order' | 'hasRoom' | 'running'> {
   stop(timeoutMs: number): Promise<void>
 }
 
-interface JobOptions extends Omit<TurnOptions, 'maxMs'> {
+export interface JobOptions extends Omit<TurnOptions, 'maxMs'> {
   /** When the signal tells a job to end. */
   limitMs: number
   /** Called when a job has ended, so that another may start. */

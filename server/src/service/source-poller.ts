@@ -6,7 +6,7 @@ import { DomainError } from '../domain/errors.ts'
 import type { Source } from '../domain/sources/source.ts'
 import type { Store } from '../domain/store.ts'
 import { hour, minute } from '../domain/time.ts'
-import { createJobs } from './jobs.ts'
+import { createJobs, type JobOptions } from './jobs.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 interface PollerContext extends Omit<PollContext, 'store' | 'signal' | 'seen'> {
@@ -26,7 +26,7 @@ const retryAfterMs = 10 * minute
 const maxRetryAfterMs = hour
 // One organisation each. Identifiers only, so that thousands cost little.
 const maxDue = 1_000
-const limits = { slots: 4, slotsPerOrganisation: 1, quickMs: 10_000, limitMs: 30_000 }
+const defaultLimits = { slots: 4, slotsPerOrganisation: 1, quickMs: 10_000, limitMs: 30_000 }
 // A source that responds slowly is polled less often.
 const restFactor = 4
 const stopTimeoutMs = 5_000
@@ -48,7 +48,7 @@ export function startSourcePoller(context: PollerContext): Pick<Loop, 'stop'> {
 }
 
 /** Polls the sources that are due, a few at a time and one of each organisation. */
-export function createSourcePolls(context: PollerContext) {
+export function createSourcePolls(context: PollerContext, limits: Omit<JobOptions, 'onEnd'> = defaultLimits) {
   const { store, clock, log } = context
   const seen = createBoundedMap<true>(maxSeen)
   // How often in a row each source has failed.
@@ -111,6 +111,7 @@ export function createSourcePolls(context: PollerContext) {
 
     /** Resolves when no source is being read. */
     idle: jobs.idle,
+    running: jobs.running,
 
     /** Interrupts the polls. What they have read so far is read again after the next start. */
     stop(): Promise<void> {
