@@ -44,8 +44,6 @@ describe('The queue of syncs', () => {
     assert.deepEqual(takeAll(queue), [10, 20, 30, 40])
     add(queue, 99, 0)
     assert.deepEqual(queue.inTheWay(), [])
-    now += 31_000
-    assert.deepEqual(queue.inTheWay(), [30, 40])
     const interrupt = () => {
       for (const id of queue.inTheWay()) {
         queue.finish({ id, organisationId: id / 10 })
@@ -54,11 +52,13 @@ describe('The queue of syncs', () => {
     }
     // Once each.
     for (let round = 0; round < 9; round++) {
+      now += 31_000
+      if (round === 0) assert.deepEqual(queue.inTheWay(), [30, 40])
       interrupt()
       takeAll(queue)
       assert.equal(queue.isRunning(990), round === 8)
-      now += 31_000
     }
+    now += 1_000
     for (let round = 0; round < 3; round++) {
       queue.finish({ id: 990, organisationId: 99 })
       add(queue, 99, 0)
