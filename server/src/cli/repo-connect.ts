@@ -85,10 +85,15 @@ function describeProgress({ commits, reachedAt, share }: BackfillProgress): stri
  * Fails if the repository could not be read, or has commits but no prompts, so that scripts notice a wrong token or path. A generated
  * key works only after it has been added on the forge.
  */
-export function requirePrompts({ repository, prompts, backfillError }: ConnectedRepository, hasNewKey: boolean): void {
+export function requireFirstSync(
+  { repository, prompts, backfillError }: ConnectedRepository,
+  hasNewKey: boolean,
+): void {
   const { id, tip, lastSyncAt } = repository
   if (backfillError !== null && !hasNewKey) {
-    throw new Error(`Repository ${id} is connected, but its first sync failed: ${backfillError.message}. The service retries.`)
+    throw new Error(
+      `Repository ${id} is connected, but its first sync failed: ${backfillError.message}. The service retries.`,
+    )
   }
   if (prompts.length > 0 || tip === null || lastSyncAt === null) return
   throw new Error(
@@ -114,14 +119,14 @@ export function connectOutput(command: Command, publicUrl: string) {
   }
   return {
     connected(connected: ConnectedRepository): void {
-      if (!isJson) return print(command, null, describeConnected(body(connected)))
       known = connected
-      process.once('exit', printJson)
+      if (isJson) process.once('exit', printJson)
+      else print(command, null, describeConnected(body(connected)))
     },
     found(connected: ConnectedRepository): void {
-      if (!isJson) return print(command, null, describeFound(body(connected), connected.backfillError))
       known = connected
-      printJson()
+      if (isJson) printJson()
+      else print(command, null, describeFound(body(connected), connected.backfillError))
     },
   }
 }

@@ -8,12 +8,7 @@ import { integerArgument, overlapOption } from './arguments.ts'
 import { deliveryOrFail, organisationOrFail, repositoryOrFail } from './lookup.ts'
 import { formatCount, print, printWarnings, table } from './output.ts'
 import { repoAuditCommand } from './repo-audit.ts'
-import {
-  type ConnectOptions,
-  connectOutput,
-  connectWithProgress,
-  requirePrompts,
-} from './repo-connect.ts'
+import { type ConnectOptions, connectOutput, connectWithProgress, requireFirstSync } from './repo-connect.ts'
 import { addSettingOptions, settingsOf } from './repo-settings.ts'
 import { allowHttpOption, repoUpdateCommands } from './repo-update.ts'
 import { openRepositoryService, publicUrl } from './repository-service.ts'
@@ -57,7 +52,7 @@ export function repoCommands(program: Command): void {
       const connected = await connectWithProgress(service, options, settingsOf(command), output.connected)
       printWarnings(connected.warnings)
       output.found(connected)
-      requirePrompts(connected, options.generateSshKey === true)
+      requireFirstSync(connected, options.generateSshKey === true)
     }),
   )
 

@@ -50,7 +50,13 @@ const unused: Use = { ms: 0, at: 0, slowUntil: Number.NEGATIVE_INFINITY }
  * they are, the rest of the organisations never wait for them for longer than they take to be found slow.
  */
 export function createTurns(options: TurnOptions): Turns {
-  const { slots, slotsPerOrganisation, quickMs, maxMs = Number.POSITIVE_INFINITY, now = () => performance.now() } = options
+  const {
+    slots,
+    slotsPerOrganisation,
+    quickMs,
+    maxMs = Number.POSITIVE_INFINITY,
+    now = () => performance.now(),
+  } = options
   const slowSlots = Math.max(1, Math.floor(slots / 2))
   const uses = createBoundedMap<Use>(rememberedOrganisations)
   const running = new Set<Turn>()

@@ -61,7 +61,8 @@ export function startWorker(context: SyncContext): Worker {
           if (!isStopped && synced !== null && (synced.more || synced.dueAt <= clock())) queue.add(repository)
         },
         (error) => {
-          if (error instanceof InterruptedError) log.info({ repository: repository.id }, 'a slow sync made room for others')
+          if (error instanceof InterruptedError)
+            log.info({ repository: repository.id }, 'a slow sync made room for others')
           else log.warn({ err: error, repository: repository.id }, 'could not sync a repository')
         },
       )

@@ -74,7 +74,9 @@ export function createSignalSender(context: SignalSenderContext) {
         const claimed = await store.signalEvents.claim(webhook, generateLeaseOwner(), now, now + leaseMs)
         if (claimed === null) continue
         jobs.start(webhook.organisationId, () =>
-          deliver(claimed).catch((error) => log.warn({ err: error, alert: webhook.publicId }, 'could not send signals')),
+          deliver(claimed).catch((error) =>
+            log.warn({ err: error, alert: webhook.publicId }, 'could not send signals'),
+          ),
         )
       }
     },

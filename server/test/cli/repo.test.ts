@@ -299,7 +299,8 @@ describe('The output of the repo commands', () => {
       return stdout
     }
     const connected = await say(...connectArguments(git))
-    const [, id = ''] = /^Connected repository (\d+), [^\n]+\.\n[\s\S]*\n\nFound 2 prompts, 3 entries\.\n$/.exec(connected) ?? []
+    const [, id = ''] =
+      /^Connected repository (\d+), [^\n]+\.\n[\s\S]*\n\nFound 2 prompts, 3 entries\.\n$/.exec(connected) ?? []
     assert.notEqual(id, '', connected)
     assert.match(connected, /\nA folder needs no webhook: [\s\S]*'promptledger repo sync \d+'/)
     assert.doesNotMatch(connected, /Webhook/)

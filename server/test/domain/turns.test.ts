@@ -7,7 +7,13 @@ const minute = 60_000
 /** Turns on a clock that the test sets. */
 function open(slots: number, maxMs?: number) {
   const clock = { ms: 0 }
-  const turns = createTurns({ slots, slotsPerOrganisation: 2, quickMs: 100, now: () => clock.ms, ...(maxMs && { maxMs }) })
+  const turns = createTurns({
+    slots,
+    slotsPerOrganisation: 2,
+    quickMs: 100,
+    now: () => clock.ms,
+    ...(maxMs && { maxMs }),
+  })
   return { clock, turns }
 }
 

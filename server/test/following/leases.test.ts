@@ -41,7 +41,10 @@ onEachEngine('The lease of a sync', (engine) => {
       // As if nothing else had run for ten minutes.
       service.now += 10 * minute
       const due = await service.store.repositories.due(service.now)
-      assert.ok(due.some(({ id }) => id === s.repository.id), 'it has expired')
+      assert.ok(
+        due.some(({ id }) => id === s.repository.id),
+        'it has expired',
+      )
       assert.equal(await service.store.repositories.renew(lease, leaseUntil(service.now)), true)
       assert.equal(await take(s.repository.id, 'another process'), null, 'it is held again')
       service.now += 10 * minute
