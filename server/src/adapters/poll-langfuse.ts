@@ -17,8 +17,8 @@ export interface PollContext extends ReceiveContext {
   network: Network
   /** Scores that this process has read lately, with when they changed: their prompt need not be asked for again. */
   seen: BoundedMap<true>
-  /** Whether the service is shutting down: no more requests are sent then. */
-  isStopped: () => boolean
+  /** Ends the poll, such as because it takes too long. */
+  signal: AbortSignal
 }
 
 /** What a poll has read. The next one continues at `readUntil`. */
@@ -35,18 +35,20 @@ const pageSize = 50
 const maxPages = 6
 // Twice as many are not too many events.
 const maxLongPages = 10
-// One source must not keep others waiting.
-const maxPollMs = minute
 const maxPromptPages = 10
 const maxVersionsPerPoll = 100
 const requestTimeoutMs = 5_000
-const maxResponseBytes = 4 * 1024 * 1024
-// Several pages of scores are held at once.
-const maxScoreBytes = 1024 * 1024
+const megabyte = 1024 * 1024
+// Parsing takes time from requests, and all scores of a poll are held at once.
+const maxBytes = { response: 4 * megabyte, poll: 16 * megabyte, scores: 4 * megabyte }
 // Older votes are not accepted.
 const firstRead = 30 * day - hour
 // Scores are readable some minutes after they were created. Those that are read twice count once.
 const overlapMs = 15 * minute
+
+function tooSlow(): PollError {
+  return new PollError('Langfuse responds too slowly')
+}
 
 /** Reads new versions of prompts, then new scores. What was read before changes nothing. */
 export async function pollLangfuse(context: PollContext, source: SourceOfPlan): Promise<Polled> {
@@ -214,24 +216,27 @@ interface Api {
 }
 
 /** Reads the public API of Langfuse, with the keys of the source: `public:secret`. */
-function createApi({ vault, network, isStopped }: PollContext, source: Source): Api {
+function createApi({ vault, network, signal }: PollContext, source: Source): Api {
   const { sealedSecret } = source
   if (sealedSecret === null) throw new PollError('the keys of Langfuse are missing: set them as public:secret')
   const keys = vault.decrypt(sealedSecret, sourcePlace(source))
   const headers = { Authorization: `Basic ${Buffer.from(keys).toString('base64')}`, Accept: 'application/json' }
-
-  const deadline = performance.now() + maxPollMs
+  const left = { poll: maxBytes.poll, scores: maxBytes.scores }
 
   async function get(path: string, query: Record<string, string> = {}): Promise<unknown> {
-    if (isStopped()) throw new PollError('the service is shutting down')
-    if (performance.now() > deadline) throw new PollError('Langfuse responds too slowly')
+    const kind = path === 'v2/scores' ? 'scores' : 'poll'
+    if (left[kind] <= 0) throw new PollError('Langfuse sends too much at once')
+    if (signal.aborted) throw tooSlow()
     const url = `${source.settings.baseUrl}/api/public/${path}?${new URLSearchParams(query)}`
     const result = await sendRequest(network, url, {
       method: 'GET',
       headers,
-      maxResponseBytes: path === 'v2/scores' ? maxScoreBytes : maxResponseBytes,
+      maxResponseBytes: Math.min(maxBytes.response, left[kind]),
       timeoutMs: requestTimeoutMs,
+      signal,
     })
+    if (signal.aborted) throw tooSlow()
+    if (result.kind === 'response') left[kind] -= Buffer.byteLength(result.body)
     if (result.kind === 'failure') throw new PollError(`Langfuse cannot be read: ${result.reason}`)
     const { status, body, isTruncated } = result
     if (status === 404) return null

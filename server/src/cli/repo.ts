@@ -3,18 +3,12 @@ import type { RepositoryBody } from '../../../contract/repositories.ts'
 import { operator } from '../domain/access/audit.ts'
 import type { Delivery } from '../domain/repositories/delivery.ts'
 import { defaultSimilarity, forgeNames, type Repository } from '../domain/repositories/repository.ts'
-import { toConnectedBody, toDeliveryBody, toRepositoryBody, toRotatedSecretBody } from '../http/repositories/body.ts'
+import { toDeliveryBody, toRepositoryBody, toRotatedSecretBody } from '../http/repositories/body.ts'
 import { integerArgument, overlapOption } from './arguments.ts'
 import { deliveryOrFail, organisationOrFail, repositoryOrFail } from './lookup.ts'
 import { formatCount, print, printWarnings, table } from './output.ts'
 import { repoAuditCommand } from './repo-audit.ts'
-import {
-  type ConnectOptions,
-  connectedJson,
-  connectWithProgress,
-  describeConnected,
-  requirePrompts,
-} from './repo-connect.ts'
+import { type ConnectOptions, connectOutput, connectWithProgress, requireFirstSync } from './repo-connect.ts'
 import { addSettingOptions, settingsOf } from './repo-settings.ts'
 import { allowHttpOption, repoUpdateCommands } from './repo-update.ts'
 import { openRepositoryService, publicUrl } from './repository-service.ts'
@@ -54,12 +48,11 @@ export function repoCommands(program: Command): void {
     withStore(async (store, config) => {
       await organisationOrFail(store, options.org)
       const service = await openRepositoryService(config, store, options)
-      const connected = await connectWithProgress(service, options, settingsOf(command))
+      const output = connectOutput(command, publicUrl(config))
+      const connected = await connectWithProgress(service, options, settingsOf(command), output.connected)
       printWarnings(connected.warnings)
-      const body = toConnectedBody(connected, publicUrl(config), Date.now())
-      print(command, connectedJson(body), describeConnected(body, connected.backfillError))
-      // Last, because the secret is not shown again.
-      requirePrompts(connected)
+      output.found(connected)
+      requireFirstSync(connected, options.generateSshKey === true)
     }),
   )
 

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Lease } from '../domain/repositories/lease.ts'
+import { type Lease, LostLeaseError } from '../domain/repositories/lease.ts'
 import { createNearMisses } from '../domain/repositories/near-misses.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { BackfillOptions, ConnectedRepository } from '../domain/repositories/repository-service.ts'
+import { minute } from '../domain/time.ts'
 import { listFiles } from '../git/contents.ts'
 import { readHeader } from '../git/log.ts'
 import { GitError } from '../git/run.ts'
@@ -11,30 +12,42 @@ import type { OnCommits } from './record-commits.ts'
 import { mirrorOf, type SyncContext } from './sync-context.ts'
 import { syncWithLease, type Worker } from './worker.ts'
 
-/** Runs the first sync of a connected repository, and returns what it found by the end of `waitMs`. */
+/**
+ * Runs the first sync of a connected repository, and returns what it found by the end of `waitMs`. Never rejects: the caller shows the
+ * secret, which is stored and not shown again.
+ */
 export async function backfill(
   context: SyncContext,
   worker: Worker,
   { lease, secret, warnings }: Connected,
   options: BackfillOptions,
 ): Promise<ConnectedRepository> {
+  const connected = { repository: lease.repository, secret, prompts: [], entryCount: 0, warnings }
+  try {
+    options.onConnected?.(lease.repository, secret)
+    const backfillError = worker.isActive
+      ? await backfillInWorker(context, worker, lease, options)
+      : await backfillHere(context, lease, options)
+    return { ...connected, ...(await readFindings(context, lease.repository.id, warnings)), backfillError }
+  } catch (error) {
+    return { ...connected, backfillError: error as Error }
+  }
+}
+
+async function readFindings(context: SyncContext, id: number, warnings: string[]) {
   const { store } = context
-  const backfillError = worker.isActive
-    ? await backfillInWorker(context, worker, lease, options)
-    : await backfillHere(context, lease, options)
-  const repository = (await store.repositories.find(lease.repository.id)) as Repository
+  const repository = (await store.repositories.find(id)) as Repository
   const prompts = await store.facts.prompts(repository)
   return {
     repository,
-    secret,
     prompts,
     entryCount: await store.facts.countEntries(repository),
-    backfillError,
     warnings: [...warnings, ...(await emptyMatchWarnings(context, repository, prompts.length))],
   }
 }
 
 const firstSyncPollIntervalMs = 50
+const otherProcessTimeoutMs = 10 * minute
 
 /** Leaves the sync to the worker, where it takes a slot of its organisation, and waits for the outcome. */
 async function backfillInWorker(
@@ -44,11 +57,20 @@ async function backfillInWorker(
   { waitMs = Number.POSITIVE_INFINITY }: BackfillOptions,
 ): Promise<Error | null> {
   const { repository } = lease
-  const deadline = performance.now() + waitMs
   await store.repositories.release(lease, { dueAt: clock(), error: null, syncedAt: null })
   worker.wake(repository)
+  return waitForFirstSync(store, repository, waitMs)
+}
+
+/** Waits for the sync of another process. Null if it succeeded, or is still running. */
+async function waitForFirstSync(
+  { repositories }: Pick<SyncContext['store'], 'repositories'>,
+  { id }: Repository,
+  waitMs: number,
+): Promise<Error | null> {
+  const deadline = performance.now() + waitMs
   while (performance.now() < deadline) {
-    const { lastSyncAt, lastError } = (await store.repositories.find(repository.id)) as Repository
+    const { lastSyncAt, lastError } = (await repositories.find(id)) as Repository
     if (lastError !== null) return new Error(lastError)
     if (lastSyncAt !== null) return null
     await pause(firstSyncPollIntervalMs)
@@ -66,6 +88,8 @@ async function backfillHere(
   const finished = syncWithLease(context, lease, onCommits).then(
     () => null,
     (error: Error) => {
+      // On a busy machine, the service may have found the lease expired, and runs the sync.
+      if (error instanceof LostLeaseError) return waitForFirstSync(context.store, repository, otherProcessTimeoutMs)
       // Without a time limit, the caller sees the error in the result.
       if (waitMs !== undefined) {
         context.log.warn({ err: error, repository: repository.id }, 'could not sync a repository')

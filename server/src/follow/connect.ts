@@ -22,7 +22,7 @@ export interface Connected {
 
 /** Stores a new repository once git has been able to read it. */
 export async function connectRepository(context: SyncContext, connection: Connection, by: Actor): Promise<Connected> {
-  const { store, vault, clock, allowLocal, allowHttp = false } = context
+  const { store, vault, clock, log, allowLocal, allowHttp = false } = context
   const url = validRepositoryUrl(connection.url, { allowLocal, allowHttp })
   checkForge(connection.forge, url)
   const path = validPathPattern(connection.path)
@@ -58,7 +58,12 @@ export async function connectRepository(context: SyncContext, connection: Connec
   if (repository === null) throw alreadyConnected()
   // After a reconnect under another spelling of the URL, commits that the server no longer has exist only in the mirror.
   const previous = known.find(({ id }) => id === repository.id)
-  if (previous !== undefined) await moveMirror(mirrorOf(context, previous).path, mirrorOf(context, repository).path)
+  if (previous !== undefined) {
+    await moveMirror(mirrorOf(context, previous).path, mirrorOf(context, repository).path).catch((error) =>
+      // The secret is stored and not yet shown, so nothing may fail any more.
+      log.warn({ err: error, repository: repository.id }, 'could not move the mirror of a repository'),
+    )
+  }
   const warnings = connectionWarnings(repository, known)
   return { lease: { repository, owner }, secret, warnings }
 }

@@ -3,6 +3,7 @@ import type { Instant } from '../domain/time.ts'
 import { forgeOf } from '../forges/index.ts'
 import { cleanUpMirror, isDamagedMirror, removeMirror } from '../git/mirror.ts'
 import { lazyPullRefs } from '../git/pull-refs.ts'
+import { InterruptedError } from '../git/run.ts'
 import { fetchDefaultBranch } from './fetch.ts'
 import { checkHiddenCharacters } from './hidden-characters.ts'
 import {
@@ -62,7 +63,7 @@ export async function sync(context: SyncContext, lease: Lease, onCommits: OnComm
       })
     }
   } catch (error) {
-    await recordFailure(context, lease, deliveries, error as Error)
+    if (!(error instanceof InterruptedError)) await recordFailure(context, lease, deliveries, error as Error)
     throw error
   }
   const checkedAll = await checkHiddenCharacters(context, repository)

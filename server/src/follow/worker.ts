@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type DueRepository, generateLeaseOwner, type Lease } from '../domain/repositories/lease.ts'
+import { type DueRepository, generateLeaseOwner, type Lease, LostLeaseError } from '../domain/repositories/lease.ts'
+import { checkConnected, type Repository } from '../domain/repositories/repository.ts'
+import { InterruptedError, interruptible } from '../git/run.ts'
 import type { OnCommits } from './record-commits.ts'
 import { type Synced, sync } from './sync.ts'
 import type { SyncContext } from './sync-context.ts'
@@ -19,7 +21,8 @@ export const idleWorker: Worker = { isActive: false, wake() {}, async stop() {} 
 
 const hourMs = 3_600_000
 const queuePollIntervalMs = 1_000
-const leaseMs = 10_000
+// Much longer than between two renewals: on a busy machine, timers come late. After a crash, its repositories wait for as long.
+const leaseMs = 20_000
 const leaseRenewalIntervalMs = 3_000
 const deliveryRetentionMs = 30 * 24 * hourMs
 const retryDelayMs = 10 * 60_000
@@ -33,6 +36,7 @@ export function startWorker(context: SyncContext): Worker {
   const { store, clock, log } = context
   const queue = createSyncQueue(context.limits.concurrentSyncs)
   const running = new Set<Promise<void>>()
+  const interrupts = new Map<number, AbortController>()
   let isStopped = false
   let polling: Promise<void> | null = null
   let cleanedUpAt = 0
@@ -49,15 +53,22 @@ export function startWorker(context: SyncContext): Worker {
   }
 
   function start(repository: DueRepository): void {
-    const run = syncOnce(context, repository.id)
+    const interrupt = new AbortController()
+    interrupts.set(repository.id, interrupt)
+    const run = interruptible(interrupt.signal, () => syncOnce(context, repository.id))
       .then(
         (synced) => {
           if (!isStopped && synced !== null && (synced.more || synced.dueAt <= clock())) queue.add(repository)
         },
-        (error) => log.warn({ err: error, repository: repository.id }, 'could not sync a repository'),
+        (error) => {
+          if (error instanceof InterruptedError)
+            log.info({ repository: repository.id }, 'a slow sync made room for others')
+          else log.warn({ err: error, repository: repository.id }, 'could not sync a repository')
+        },
       )
       .finally(() => {
         running.delete(run)
+        interrupts.delete(repository.id)
         queue.finish(repository)
         startNext()
       })
@@ -79,6 +90,7 @@ export function startWorker(context: SyncContext): Worker {
   }
 
   const timer = setInterval(() => {
+    for (const id of queue.inTheWay()) interrupts.get(id)?.abort()
     polling ??= poll().finally(() => {
       polling = null
     })
@@ -102,14 +114,18 @@ export async function syncOnce(context: SyncContext, id: number): Promise<Synced
   const { store, clock } = context
   const now = clock()
   const lease = await store.repositories.lease(id, generateLeaseOwner(), now, leaseUntil(now))
-  return lease === null ? null : syncWithLease(context, lease)
+  if (lease === null) return null
+  return syncWithLease(context, lease).catch((error) => {
+    if (error instanceof LostLeaseError) return null
+    throw error
+  })
 }
 
 /** Like `syncOnce`, for a caller that already holds the lease. */
 export async function syncWithLease(context: SyncContext, lease: Lease, onCommits?: OnCommits): Promise<Synced> {
   const { store, clock } = context
   const renewal = setInterval(() => {
-    // A lost lease shows when the sync stores its results.
+    // A lost lease shows when the sync stores its results. One that has expired is renewed unless another process has taken it.
     store.repositories.renew(lease, leaseUntil(clock())).catch(() => {})
   }, leaseRenewalIntervalMs)
   try {
@@ -121,8 +137,12 @@ export async function syncWithLease(context: SyncContext, lease: Lease, onCommit
     await store.repositories.release(lease, { dueAt: synced.dueAt, ...outcome })
     return synced
   } catch (error) {
-    const delay = lease.repository.lastSyncAt === null ? backfillRetryDelayMs : retryDelayMs
-    const outcome = { dueAt: clock() + delay, error: (error as Error).message, syncedAt: null }
+    const { lastSyncAt, lastError } = lease.repository
+    const delay = lastSyncAt === null ? backfillRetryDelayMs : retryDelayMs
+    const outcome =
+      error instanceof InterruptedError
+        ? { dueAt: clock(), error: lastError, syncedAt: null }
+        : { dueAt: clock() + delay, error: (error as Error).message, syncedAt: null }
     // If the database failed, the lease expires.
     await store.repositories.release(lease, outcome).catch(() => {})
     throw error
@@ -144,6 +164,7 @@ export async function syncUntilDone(context: SyncContext, id: number, timeoutMs 
   for (let waitedMs = 0; waitedMs < otherProcessTimeoutMs; ) {
     const synced = await syncOnce(context, id)
     if (synced !== null && !synced.more) return
+    if (synced === null) checkConnected((await context.store.repositories.find(id)) as Repository)
     if (performance.now() - startedAt >= timeoutMs) {
       throw new Error('Deliveries are left after 30 minutes of syncing. Sync the repository again')
     }

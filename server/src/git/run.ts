@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
@@ -81,6 +82,16 @@ export class GitError extends Error {
 /** Git exceeded a limit of ours. A retry would exceed it again, so callers record the fact as too large. */
 export class GitLimitError extends GitError {}
 
+/** The work that ran git had to end early, which says nothing about the repository. So it is no `GitError`. */
+export class InterruptedError extends Error {}
+
+const interruption = new AsyncLocalStorage<AbortSignal>()
+
+/** Runs work that the signal interrupts: it kills the git commands of the work, and no other is started. */
+export function interruptible<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  return interruption.run(signal, work)
+}
+
 /** The result, or that of `otherwise` if git exceeds a limit. */
 export async function withinLimit<T>(result: Promise<T>, otherwise: () => T | Promise<T>): Promise<T> {
   try {
@@ -131,7 +142,13 @@ export async function git(args: string[], options: GitOptions = {}): Promise<Buf
 /** Runs git and streams its output, so that memory stays flat. Kills git if the consumer stops reading. */
 export async function* gitOutput(args: string[], options: GitOptions = {}): AsyncGenerator<Buffer> {
   const command = args.find((argument) => /^[a-z]/.test(argument) && !argument.includes('=')) ?? ''
-  const { mirror, env = {}, input, timeoutMs = defaultTimeoutMs, signal } = options
+  const { mirror, env = {}, input, timeoutMs = defaultTimeoutMs } = options
+  const interrupted = interruption.getStore()
+  const failIfInterrupted = () => {
+    if (interrupted?.aborted) throw new InterruptedError(`git ${command} was interrupted`)
+  }
+  failIfInterrupted()
+  const signals = [options.signal, interrupted].filter((signal) => signal !== undefined)
   const gitDir = mirror === undefined ? [] : [`--git-dir=${mirror}`]
   const child = spawn('git', [...gitDir, ...settings.flatMap((setting) => ['-c', setting]), ...args], {
     env: { ...environment(), ...env },
@@ -153,7 +170,7 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
     usedTooMuchMemory = used > memoryLimit(options)
     if (usedTooMuchMemory || (isLargeList && largeList !== child)) kill()
   }, memoryCheckIntervalMs)
-  signal?.addEventListener('abort', kill, { once: true })
+  for (const signal of signals) signal.addEventListener('abort', kill, { once: true })
   let stderr = ''
   child.stderr?.on('data', (chunk) => {
     if (stderr.length < 10_000) stderr += chunk
@@ -182,6 +199,7 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
     finished = true
     if (code !== 0) {
       gitRuns.failed++
+      failIfInterrupted()
       if (usedTooMuchMemory) {
         const limit = `${Math.floor(memoryLimit(options) / megabyte)} MB`
         throw new GitLimitError(command, `needs more than ${limit} of memory (GIT_MEMORY_LIMIT)`)
@@ -198,7 +216,7 @@ export async function* gitOutput(args: string[], options: GitOptions = {}): Asyn
     clearInterval(memoryCheck)
     running.delete(child)
     if (largeList === child) largeList = null
-    signal?.removeEventListener('abort', kill)
+    for (const signal of signals) signal.removeEventListener('abort', kill)
     if (!finished) kill()
   }
 }

@@ -23,6 +23,8 @@ export interface RequestOptions {
   maxResponseBytes?: number
   /** In total: DNS, connection, request and response. */
   timeoutMs?: number
+  /** Ends the request early. */
+  signal?: AbortSignal
 }
 
 /** Tenants see `reason`, so it tells nothing about the operator's network. */
@@ -53,7 +55,8 @@ export async function sendRequest(
   if (url.username !== '' || url.password !== '') return failure('The URL must not contain a user name or password.')
   if (url.protocol === 'http:' && !allowHttp) return failure('Plain http:// is not allowed. Use https://.')
   const timeoutMs = options.timeoutMs ?? 10_000
-  const deadline = AbortSignal.timeout(timeoutMs)
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const deadline = options.signal === undefined ? timeout : AbortSignal.any([timeout, options.signal])
   const addresses = await addressesOf(url.hostname.replace(/^\[|\]$/g, ''), lookUp, deadline)
   if (addresses.length === 0 || !(allowPrivate || addresses.every(isPublicAddress))) return failure(unreachable)
   // Node throws if a header cannot be sent.

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { isBriefed, type ReportOnPull } from '../domain/alerts/pull-comment.ts'
 import type { BriefingContext } from '../domain/briefings/brief-pull.ts'
@@ -9,6 +8,7 @@ import { createMinuteLimit } from '../domain/minute-limit.ts'
 import type { RepositoryService } from '../domain/repositories/repository-service.ts'
 import type { Store } from '../domain/store.ts'
 import { type Clock, hour, minute } from '../domain/time.ts'
+import { createJobs, whenAborted } from './jobs.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 interface BriefingsContext {
@@ -21,17 +21,15 @@ interface BriefingsContext {
 
 const roundEveryMs = 5_000
 const stopTimeoutMs = 5_000
-// The forge or git of one organisation, which may hang, leaves room for others.
-const maxInFlight = 2
-const maxDue = 50
+const maxDue = 1_000
 // Strangers who open pull requests in public repositories cause no more.
 const maxPerHour = 60
 const maxAttempts = 5
 const retryAfterMs = minute
 // Longer than ten texts and a comment take.
 const claimMs = 5 * minute
-// Shorter than the claim: a git server that hangs must not keep the room of others.
-const briefTimeoutMs = 2 * minute
+// Shorter than the claim.
+const limits = { slots: 4, slotsPerOrganisation: 1, quickMs: 15_000, limitMs: minute }
 
 export function startBriefings(context: BriefingsContext): Pick<Loop, 'stop'> {
   const briefings = createBriefings(context)
@@ -44,15 +42,14 @@ export function startBriefings(context: BriefingsContext): Pick<Loop, 'stop'> {
   return {
     async stop() {
       await loop.stop()
-      await Promise.race([briefings.idle(), pause(stopTimeoutMs, undefined, { ref: false })])
+      await briefings.settle(stopTimeoutMs)
     },
   }
 }
 
 /** Briefs the reviewers of pull requests. */
 export function createBriefings({ store, clock, log, repositories, reportOnPull }: BriefingsContext) {
-  // By organisation, each with one at a time.
-  const inFlight = new Map<number, Promise<void>>()
+  const jobs = createJobs(limits)
   const limit = createMinuteLimit(maxPerHour, 'too many briefings', 1_000, clock, hour)
   const context: BriefingContext = { stores: store, repositories, learned: createLearnedDrift(store.drift, clock) }
 
@@ -73,9 +70,8 @@ export function createBriefings({ store, clock, log, repositories, reportOnPull 
     return told.outcome === 'retry'
   }
 
-  async function act(due: DueBriefing): Promise<void> {
-    const late = pause(briefTimeoutMs, true, { ref: false })
-    const failed = await Promise.race([brief(due), late]).catch((error) => {
+  async function act(due: DueBriefing, signal: AbortSignal): Promise<void> {
+    const failed = await Promise.race([brief(due), whenAborted(signal, true)]).catch((error) => {
       log.warn({ err: error, repository: due.repositoryId, pull: due.prNumber }, 'could not brief reviewers')
       return true
     })
@@ -83,7 +79,7 @@ export function createBriefings({ store, clock, log, repositories, reportOnPull 
     await store.briefings.finish(due, isLater ? clock() + retryAfterMs * 2 ** due.attempts : null)
   }
 
-  function hasRoom({ organisationId }: DueBriefing): boolean {
+  function isWithinLimit({ organisationId }: DueBriefing): boolean {
     try {
       limit.count(String(organisationId))
       return true
@@ -96,26 +92,23 @@ export function createBriefings({ store, clock, log, repositories, reportOnPull 
     /** Starts with those that are due and have room. Waits for no forge. */
     async start(): Promise<void> {
       await store.refresh()
-      for (const due of await store.briefings.due(clock(), maxDue)) {
+      for (const due of jobs.order(await store.briefings.due(clock(), maxDue))) {
         const { organisationId } = due
-        if (inFlight.size >= maxInFlight) return
-        if (inFlight.has(organisationId) || !hasRoom(due)) continue
+        if (!jobs.hasRoom(organisationId) || !isWithinLimit(due)) continue
         if (!(await store.briefings.claim(due, clock(), clock() + claimMs))) continue
         // The process ended with each attempt before.
         if (due.attempts >= maxAttempts) {
           await store.briefings.finish(due, null)
           continue
         }
-        const acting = act(due)
-          .catch((error) => log.warn({ err: error }, 'could not store a briefing'))
-          .finally(() => inFlight.delete(organisationId))
-        inFlight.set(organisationId, acting)
+        jobs.start(organisationId, (signal) =>
+          act(due, signal).catch((error) => log.warn({ err: error }, 'could not store a briefing')),
+        )
       }
     },
 
     /** Resolves when none is in progress. */
-    async idle(): Promise<void> {
-      while (inFlight.size > 0) await Promise.all(inFlight.values())
-    },
+    idle: jobs.idle,
+    settle: jobs.settle,
   }
 }

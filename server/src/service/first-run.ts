@@ -29,9 +29,10 @@ export async function firstRun(store: Store, now: Instant): Promise<FirstRun | n
     createdAt: now,
     expiresAt: null,
   } as const
-  const { secret } = await issueKey(store.keys, owner, operator)
   const prompt = await store.prompts.create(newPrompt(organisation.id, sampleName, now), operator)
   for (const entry of sampleHistory(now)) await store.history.record(prompt, newHistoryEntry(entry), now, operator)
+  // Last, because it is shown once: nothing may fail in between.
+  const { secret } = await issueKey(store.keys, owner, operator)
   return { organisationId: organisation.id, plan, secret, promptId: prompt.publicId }
 }
 

@@ -6,6 +6,7 @@ import { type JudgingStores, judgePrompt } from '../domain/regressions/judge-pro
 import { generateLeaseOwner } from '../domain/repositories/lease.ts'
 import type { Store } from '../domain/store.ts'
 import { type Clock, day, hour, type Instant, minute } from '../domain/time.ts'
+import { createTurns } from '../domain/turns.ts'
 import { type Loop, startLoop } from './loop.ts'
 
 /** Judges prompts in the background: stores their shifts, and opens and repairs regressions. */
@@ -42,8 +43,12 @@ export interface JudgeContext {
 const maxWaiting = 10_000
 // So that a large organisation leaves room for others.
 const maxWaitingOfOrganisation = 5_000
-// Of each organisation in turn.
+// Of one organisation, before others get a turn.
 const turnSize = 10
+const maxTurnMs = 20_000
+// A round ends, so that the sweep gets its share.
+const turnsOfRound = 100
+const turnsBetweenSwept = 5
 const maxAttempts = 3
 // The judge takes at most 2% of the time, because requests wait while it computes. With 10%, PostgreSQL recorded 8% fewer signals.
 const defaultRestFactor = 49
@@ -52,6 +57,7 @@ const maxRestMs = 10_000
 const sweptVotesMs = 31 * day
 const sweepIntervalMs = day
 const sweepLeaseMs = 10 * minute
+const sweepRenewalMs = minute
 const pageSize = 50
 const queueLeaseMs = 30 * minute
 const maxQueued = 200
@@ -68,7 +74,8 @@ export function createJudge({
   processorMs = threadMs,
 }: JudgeContext): Judge & { stop(): void } {
   // For each organisation, how often each prompt has failed, in the order in which they were touched.
-  let touched = new Map<number, Map<number, number>>()
+  const touched = new Map<number, Map<number, number>>()
+  const turns = createTurns({ slots: 1, slotsPerOrganisation: 1, quickMs: maxTurnMs })
   let waiting = 0
   const openSeen = new Map<number, { historyCount: number; judgedAt: Instant }>()
   const savedAt = new Map<number, Instant>()
@@ -128,40 +135,39 @@ export function createJudge({
   /** Ends early when the judge stops. */
   const rest = (ms: number) => pause(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
 
-  async function judgeTouched(): Promise<void> {
-    const batch = touched
-    touched = new Map()
-    waiting = 0
-    try {
-      while (batch.size > 0) {
-        for (const [organisationId, prompts] of batch) {
-          if (!(await judgeTurn(organisationId, prompts))) return
-          if (prompts.size === 0) batch.delete(organisationId)
-        }
-      }
-    } catch (error) {
-      // The database does not respond: the next round starts with the rest.
-      for (const [organisationId, prompts] of batch) {
-        for (const [id, attempts] of prompts) touch(organisationId, id, attempts)
-      }
-      throw error
+  /** Gives turns to the organisations whose prompts took the least time lately. */
+  async function round(maxTurns = turnsOfRound): Promise<void> {
+    for (let turn = 0; turn < maxTurns && !stopping.signal.aborted; turn++) {
+      await touchOpen()
+      await touchQueued()
+      const [next] = turns.order([...touched.keys()].map((organisationId) => ({ organisationId })))
+      if (next === undefined) return
+      const current = turns.start(next.organisationId)
+      await judgeTurn(next.organisationId).finally(() => turns.end(current))
     }
   }
 
-  /** Judges the next few prompts of an organisation. False if the judge has stopped. */
-  async function judgeTurn(organisationId: number, prompts: Map<number, number>): Promise<boolean> {
-    const ids = [...prompts.keys().take(turnSize)]
-    for (const prompt of await store.prompts.withIds(organisationId, ids)) {
-      if (stopping.signal.aborted) return false
-      const attempts = prompts.get(prompt.id) ?? 0
-      prompts.delete(prompt.id)
-      await judgeOne(prompt, attempts)
-    }
-    // Those that are left were deleted.
+  /** Judges the next few prompts of an organisation. */
+  async function judgeTurn(organisationId: number): Promise<void> {
+    const ids = [...(touched.get(organisationId)?.keys() ?? [])].slice(0, turnSize)
+    const prompts = new Map((await store.prompts.withIds(organisationId, ids)).map((prompt) => [prompt.id, prompt]))
+    const startedAt = performance.now()
     for (const id of ids) {
-      if (prompts.delete(id)) await finishQueued(organisationId, id)
+      if (stopping.signal.aborted || performance.now() - startedAt > maxTurnMs) return
+      const attempts = untouch(organisationId, id)
+      const prompt = prompts.get(id)
+      if (prompt !== undefined) await judgeOne(prompt, attempts)
+      else await finishQueued(organisationId, id)
     }
-    return true
+  }
+
+  /** Votes that arrive from now on touch it again. */
+  function untouch(organisationId: number, promptId: number): number {
+    const prompts = touched.get(organisationId)
+    const attempts = prompts?.get(promptId) ?? 0
+    if (prompts?.delete(promptId)) waiting--
+    if (prompts?.size === 0) touched.delete(organisationId)
+    return attempts
   }
 
   async function touchQueued(): Promise<void> {
@@ -194,29 +200,30 @@ export function createJudge({
     for (const id of openSeen.keys()) if (!ids.has(id)) openSeen.delete(id)
   }
 
-  async function round(): Promise<void> {
-    await touchOpen()
-    await touchQueued()
-    await judgeTouched()
-  }
-
   return {
     touch,
-    round,
+    round: () => round(),
 
     async sweep() {
       const owner = generateLeaseOwner()
       if (!(await store.sweep.claim(owner, clock(), clock() + sweepLeaseMs))) return
+      let renewedAt = performance.now()
+      const renew = async () => {
+        if (performance.now() - renewedAt < sweepRenewalMs) return true
+        renewedAt = performance.now()
+        return store.sweep.renew(owner, clock() + sweepLeaseMs)
+      }
       const since = clock() - sweptVotesMs
       for (let after: number | null = 0; after !== null && !stopping.signal.aborted; ) {
         const { prompts, last } = await store.sweep.votedPrompts(since, after, pageSize)
         for (const prompt of prompts) {
           if (stopping.signal.aborted) break
           await judgeOne(prompt, 0)
+          // New votes must not wait until all prompts are judged.
+          await round(turnsBetweenSwept)
+          if (!(await renew())) return
         }
-        // New votes must not wait until all prompts are judged.
-        await round()
-        if (!(await store.sweep.renew(owner, clock() + sweepLeaseMs))) return
+        if (!(await renew())) return
         after = last
       }
       // After a stop, the next process continues.
@@ -278,7 +285,7 @@ export function startJudge(
 ): Pick<Loop, 'stop'> {
   let hasTouchedMissed = false
 
-  async function round(isStopped: () => boolean): Promise<void> {
+  async function round(isStopped: () => boolean): Promise<'again' | 'done'> {
     for (let after: number | null = hasTouchedMissed ? null : 0; after !== null && !isStopped(); ) {
       const { prompts, last } = await store.sweep.votedPrompts(clock() - missedHoursMs, after, pageSize)
       for (const { organisationId, id } of prompts) judge.touch(organisationId, id)
@@ -287,6 +294,7 @@ export function startJudge(
     }
     hasTouchedMissed = true
     await judge.round()
+    return judge.stats().waiting > 0 ? 'again' : 'done'
   }
 
   const loop = startLoop({

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { openTarget } from '../alerts/alert-service.ts'
 import type { Alert } from '../domain/alerts/alert.ts'
@@ -10,6 +9,7 @@ import { generateLeaseOwner } from '../domain/repositories/lease.ts'
 import type { Vault } from '../domain/repositories/vault.ts'
 import type { Store } from '../domain/store.ts'
 import { type Clock, type Instant, minute } from '../domain/time.ts'
+import { createJobs, whenAborted } from './jobs.ts'
 
 export interface SenderContext {
   store: Pick<Store, 'alerts' | 'alertDeliveries'>
@@ -37,12 +37,10 @@ export interface SenderStats {
   attempts: Record<Attempt['outcome'], number>
 }
 
-const maxInFlight = 8
-// So that the receivers of one organisation, which may all hang, leave room for others.
-const maxInFlightOfOrganisation = 2
 const leaseMs = minute
-// Shorter than the lease, so that no other process sends at the same time. A pull request takes up to 45 s.
-const sendTimeoutMs = 50_000
+// Ends before the lease, so that no other process sends at the same time. A pull request takes up to 45 s.
+const limits = { slots: 8, slotsPerOrganisation: 2, quickMs: 15_000, limitMs: 50_000 }
+const maxOrganisations = 100
 const stopTimeoutMs = 6_000
 const maxComments = 3
 export const undecryptable =
@@ -52,22 +50,21 @@ const maxCommentLength = 1_000
 
 export function createSender(context: SenderContext & { onIdle?: () => void }): Sender {
   const { store, clock, log } = context
-  const inFlight = new Map<Promise<void>, number>()
+  const jobs = createJobs({ ...limits, onEnd: context.onIdle })
   const attempts: SenderStats['attempts'] = { sent: 0, retry: 0, rejected: 0, gone: 0 }
   let lastOrganisation = 0
   let stopped = false
 
-  const countOf = (organisationId: number) =>
-    inFlight.values().reduce((sum, id) => sum + (id === organisationId ? 1 : 0), 0)
-
-  /** The deliveries that are due, in turns: the organisations after the one that was served last come first. */
-  async function inTurns(): Promise<DueDelivery[]> {
-    const organisations = maxInFlight + new Set(inFlight.values()).size
-    const after = await store.alertDeliveries.due(clock(), lastOrganisation, organisations)
-    const isEnough = new Set(after.map(({ organisationId }) => organisationId)).size >= organisations
-    if (isEnough || lastOrganisation === 0) return after
-    const before = await store.alertDeliveries.due(clock(), 0, organisations)
-    return [...after, ...before.filter(({ organisationId }) => organisationId <= lastOrganisation)]
+  /** The deliveries that are due, of the organisations after the last ones that were listed. */
+  async function nextDue(): Promise<DueDelivery[]> {
+    const after = await store.alertDeliveries.due(clock(), lastOrganisation, maxOrganisations)
+    const isEnough = new Set(after.map(({ organisationId }) => organisationId)).size >= maxOrganisations
+    const start = lastOrganisation
+    // With more organisations than that, those that have no room do not hide the others for long.
+    lastOrganisation = isEnough ? (after.at(-1)?.organisationId ?? 0) : 0
+    if (isEnough || start === 0) return after
+    const before = await store.alertDeliveries.due(clock(), 0, maxOrganisations)
+    return [...after, ...before.filter(({ organisationId }) => organisationId <= start)]
   }
 
   /** Null if it is no longer due, or cannot be read: the deliveries of others must not wait for one that is damaged. */
@@ -80,8 +77,8 @@ export function createSender(context: SenderContext & { onIdle?: () => void }): 
     }
   }
 
-  async function deliver(claimed: ClaimedDelivery): Promise<void> {
-    const attempt = await sendClaimed(context, claimed)
+  async function deliver(claimed: ClaimedDelivery, signal: AbortSignal): Promise<void> {
+    const attempt = await sendClaimed(context, claimed, signal)
     attempts[attempt.outcome]++
     const now = clock()
     const isRecorded = await store.alertDeliveries.finish(claimed, resultOf(claimed, attempt, now, Math.random()))
@@ -92,50 +89,41 @@ export function createSender(context: SenderContext & { onIdle?: () => void }): 
     }
   }
 
-  function start(claimed: ClaimedDelivery): void {
-    const sending: Promise<void> = deliver(claimed)
-      .catch((error) => log.warn({ err: error, delivery: claimed.publicId }, 'could not record an alert delivery'))
-      .finally(() => {
-        inFlight.delete(sending)
-        context.onIdle?.()
-      })
-    inFlight.set(sending, claimed.organisationId)
-  }
-
   return {
     async round() {
-      if (stopped || inFlight.size >= maxInFlight) return
-      for (const due of await inTurns()) {
-        if (stopped || inFlight.size >= maxInFlight) return
-        if (countOf(due.organisationId) >= maxInFlightOfOrganisation) continue
+      if (stopped || jobs.running() >= limits.slots) return
+      for (const due of jobs.order(await nextDue())) {
+        if (stopped) return
+        if (!jobs.hasRoom(due.organisationId)) continue
         const now = clock()
         const claimed = await claim(due, now)
         if (claimed === null) continue
         if (stopped) return store.alertDeliveries.release(claimed, now)
-        lastOrganisation = due.organisationId
-        start(claimed)
+        jobs.start(due.organisationId, (signal) =>
+          deliver(claimed, signal).catch((error) =>
+            log.warn({ err: error, delivery: claimed.publicId }, 'could not record an alert delivery'),
+          ),
+        )
       }
     },
 
-    async idle() {
-      while (inFlight.size > 0) await Promise.all(inFlight.keys())
-    },
+    idle: jobs.idle,
 
     async stop() {
       stopped = true
       // What has not been answered by then is sent again after the lease, with the same ID.
-      await Promise.race([this.idle(), pause(stopTimeoutMs, undefined, { ref: false })])
+      await jobs.settle(stopTimeoutMs)
     },
 
-    stats: () => ({ inFlight: inFlight.size, attempts: { ...attempts } }),
+    stats: () => ({ inFlight: jobs.running(), attempts: { ...attempts } }),
   }
 }
 
 /** Never rejects. */
-async function sendClaimed(context: SenderContext, delivery: ClaimedDelivery): Promise<Attempt> {
+async function sendClaimed(context: SenderContext, delivery: ClaimedDelivery, signal: AbortSignal): Promise<Attempt> {
   try {
-    const timeout = pause(sendTimeoutMs, failed('retry', 'The attempt took too long.'), { ref: false })
-    return await Promise.race([attempt(context, delivery), timeout])
+    const late = whenAborted(signal, failed('retry', 'The attempt took too long.'))
+    return await Promise.race([attempt(context, delivery), late])
   } catch (error) {
     context.log.warn({ err: error, delivery: delivery.publicId }, 'could not send an alert delivery')
     return failed(

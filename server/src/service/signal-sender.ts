@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Alert } from '../domain/alerts/alert.ts'
 import type { Attempt, SendEvents } from '../domain/alerts/channel.ts'
@@ -10,6 +9,7 @@ import type { Vault } from '../domain/repositories/vault.ts'
 import { signalText } from '../domain/signals/signal-text.ts'
 import type { Store } from '../domain/store.ts'
 import { type Clock, isoTime, minute } from '../domain/time.ts'
+import { createJobs } from './jobs.ts'
 import { failed, targetOf, undecryptable } from './sender.ts'
 
 export interface SignalSenderContext {
@@ -23,10 +23,10 @@ export interface SignalSenderContext {
   onIdle?: () => void
 }
 
-const maxInFlight = 4
+// A request ends after 10 s by itself.
+const limits = { slots: 8, slotsPerOrganisation: 1, quickMs: 5_000, limitMs: 30_000 }
 // Each takes one small query, even without anything to send.
 const webhooksOfRound = 200
-// A request takes up to 10 s.
 const leaseMs = minute
 const stopTimeoutMs = 6_000
 // So that a busy organisation fills its requests, instead of sending one for every few signals.
@@ -39,7 +39,7 @@ const eventsOfRead = 50
 /** Sends signals to the webhooks that get them, at least once. */
 export function createSignalSender(context: SignalSenderContext) {
   const { store, clock, log } = context
-  const inFlight = new Set<Promise<void>>()
+  const jobs = createJobs({ ...limits, onEnd: context.onIdle })
   let lastOrganisation = 0
 
   async function deliver(webhook: ClaimedWebhook): Promise<void> {
@@ -60,32 +60,24 @@ export function createSignalSender(context: SignalSenderContext) {
     await store.alerts.disable(webhook, reason, clock())
   }
 
-  function start(webhook: ClaimedWebhook): void {
-    const sending: Promise<void> = deliver(webhook)
-      .catch((error) => log.warn({ err: error, alert: webhook.publicId }, 'could not send signals'))
-      .finally(() => {
-        inFlight.delete(sending)
-        context.onIdle?.()
-      })
-    inFlight.add(sending)
-  }
-
-  /** Resolves when nothing is being sent. */
-  async function idle(): Promise<void> {
-    while (inFlight.size > 0) await Promise.all(inFlight)
-  }
-
   return {
     /** Starts a request to each webhook that is due, as far as there is room. Resolves without waiting for the responses. */
     async round(): Promise<void> {
-      if (inFlight.size >= maxInFlight) return
-      for (const webhook of await store.signalEvents.due(clock(), lastOrganisation, webhooksOfRound)) {
-        if (inFlight.size >= maxInFlight) return
-        lastOrganisation = webhook.organisationId
+      if (jobs.running() >= limits.slots) return
+      const due = await store.signalEvents.due(clock(), lastOrganisation, webhooksOfRound)
+      // With more webhooks than that, those that have no room do not hide the others for long.
+      lastOrganisation = due.at(-1)?.organisationId ?? 0
+      for (const webhook of jobs.order(due)) {
+        if (!jobs.hasRoom(webhook.organisationId)) continue
         if ((await store.signalEvents.countWaiting(webhook.organisationId, 1)) === 0) continue
         const now = clock()
         const claimed = await store.signalEvents.claim(webhook, generateLeaseOwner(), now, now + leaseMs)
-        if (claimed !== null) start(claimed)
+        if (claimed === null) continue
+        jobs.start(webhook.organisationId, () =>
+          deliver(claimed).catch((error) =>
+            log.warn({ err: error, alert: webhook.publicId }, 'could not send signals'),
+          ),
+        )
       }
     },
 
@@ -99,15 +91,13 @@ export function createSignalSender(context: SignalSenderContext) {
       }
     },
 
-    idle,
+    /** Resolves when nothing is being sent. */
+    idle: jobs.idle,
 
-    /** Waits for the requests in flight, but not for longer than a shutdown may take. */
-    async stop(): Promise<void> {
-      // What has not been acknowledged by then is sent again after the lease.
-      await Promise.race([idle(), pause(stopTimeoutMs, undefined, { ref: false })])
-    },
+    // What has not been acknowledged by then is sent again after the lease.
+    stop: () => jobs.settle(stopTimeoutMs),
 
-    inFlight: () => inFlight.size,
+    inFlight: jobs.running,
   }
 }
 

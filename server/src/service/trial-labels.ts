@@ -6,6 +6,7 @@ import type { Store } from '../domain/store.ts'
 import { type Clock, type Instant, minute } from '../domain/time.ts'
 import { applyLabel } from '../domain/trials/apply-label.ts'
 import type { HasWriteAccess, PendingLabel } from '../domain/trials/label.ts'
+import { createJobs } from './jobs.ts'
 
 /** The dependencies of judging trials. */
 export interface TrialsContext {
@@ -18,17 +19,16 @@ export interface TrialsContext {
   hasWriteAccess: HasWriteAccess
 }
 
-// The forge of one organisation, which may hang, leaves room for others.
-const maxInFlight = 4
-const maxDue = 100
+const maxDue = 1_000
 const maxAttempts = 5
 const retryAfterMs = minute
+// A label is not given up half-way, because it may start a trial. Each of its few requests, and git, end by themselves.
+const limits = { slots: 4, slotsPerOrganisation: 1, quickMs: 15_000, limitMs: 2 * minute }
 
 /** Acts upon labels of pull requests. */
 export function createTrialLabels(context: TrialsContext) {
   const { store, clock, log, repositories, hasWriteAccess, reportOnPull } = context
-  // By organisation, each with one at a time.
-  const inFlight = new Map<number, Promise<void>>()
+  const jobs = createJobs(limits)
 
   async function act(label: PendingLabel): Promise<void> {
     const outcome = await applyLabel(store, repositories, hasWriteAccess, label, clock())
@@ -40,6 +40,15 @@ export function createTrialLabels(context: TrialsContext) {
     )
     await store.trials.finishLabel(label, label.trialId, null)
     await reportOnPull(await refusal(label, outcome.reason, clock()))
+  }
+
+  async function actOrRetry(label: PendingLabel): Promise<void> {
+    try {
+      await act(label)
+    } catch (error) {
+      log.warn({ err: error, repository: label.repositoryId, pull: label.prNumber }, 'could not act upon a label')
+      await retryLater(label).catch(() => {})
+    }
   }
 
   function retryLater(label: PendingLabel): Promise<void> {
@@ -56,24 +65,12 @@ export function createTrialLabels(context: TrialsContext) {
   return {
     /** Starts with those that are due and have room. Waits for no forge. */
     async start(): Promise<void> {
-      for (const label of await store.trials.dueLabels(clock(), maxDue)) {
-        const { organisationId } = label
-        if (inFlight.size >= maxInFlight) return
-        if (inFlight.has(organisationId)) continue
-        const acting = act(label)
-          .catch(async (error) => {
-            log.warn({ err: error, repository: label.repositoryId, pull: label.prNumber }, 'could not act upon a label')
-            await retryLater(label)
-          })
-          .catch(() => {})
-          .finally(() => inFlight.delete(organisationId))
-        inFlight.set(organisationId, acting)
+      for (const label of jobs.order(await store.trials.dueLabels(clock(), maxDue))) {
+        if (jobs.hasRoom(label.organisationId)) jobs.start(label.organisationId, () => actOrRetry(label))
       }
     },
 
     /** Resolves when none is in progress. */
-    async idle(): Promise<void> {
-      while (inFlight.size > 0) await Promise.all(inFlight.values())
-    },
+    idle: jobs.idle,
   }
 }

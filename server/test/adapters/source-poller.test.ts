@@ -8,7 +8,7 @@ import { onEachEngine } from '../../../testing/engines.ts'
 import { type Tenant, useService } from '../../../testing/service.ts'
 import { addSource, secret } from '../../../testing/sources.ts'
 import { versionSha } from '../../src/adapters/poll-langfuse.ts'
-import { createPollRounds } from '../../src/service/source-poller.ts'
+import { createSourcePolls } from '../../src/service/source-poller.ts'
 
 // The shapes are those of https://api.reference.langfuse.com. Nothing was recorded from a live project.
 function score(id: string, more: object = {}) {
@@ -88,8 +88,9 @@ async function startLangfuse(t: TestContext, project: Project) {
 onEachEngine('Polling Langfuse', (engine) => {
   const service = useService(engine)
 
-  const rounds = (allowPrivate = true) =>
-    createPollRounds({
+  /** A function that polls the sources that are due, one of each organisation. */
+  const rounds = (allowPrivate = true) => {
+    const polls = createSourcePolls({
       store: service.store,
       vault: service.syncContext.vault,
       voters: service.voters,
@@ -98,6 +99,11 @@ onEachEngine('Polling Langfuse', (engine) => {
       log: pino({ level: 'warn' }, { write: (line: string) => service.log.push(line) }),
       network: { allowPrivate, allowHttp: allowPrivate },
     })
+    return async () => {
+      await polls.start()
+      await polls.idle()
+    }
+  }
 
   const signalsOf = async (tenant: Tenant) =>
     (await service.app.inject({ url: `${tenant.path}/signals`, headers: tenant.headers })).json().data
@@ -177,6 +183,7 @@ onEachEngine('Polling Langfuse', (engine) => {
     await addSource(service, tenant.organisation.id, 'langfuse', { baseUrl: langfuse.url })
     const reasonAfter = async (allowPrivate: boolean) => {
       service.now += 600_000
+      // Each with a memory of its own: a process that has seen more failures waits for longer.
       await rounds(allowPrivate)()
       return (await sourceOf(tenant)).counts.lastRejection
     }
@@ -196,8 +203,9 @@ onEachEngine('Polling Langfuse', (engine) => {
     const tenant = await service.tenant('free', 'admin')
     await addSource(service, tenant.organisation.id, 'langfuse')
     const { now } = service
-    const claims = await Promise.all([1, 2].map(() => service.store.sources.claimPolls(now, now + 1_000)))
-    const own = claims.flat().filter(({ organisationId }) => organisationId === tenant.organisation.id)
-    assert.equal(own.length, 1)
+    const due = await service.store.sources.duePolls(now, 1_000)
+    const own = due.find(({ organisationId }) => organisationId === tenant.organisation.id) ?? assert.fail()
+    const claims = await Promise.all([1, 2].map(() => service.store.sources.claimPoll(own, now, now + 1_000)))
+    assert.equal(claims.filter((claimed) => claimed !== null).length, 1)
   })
 })

@@ -299,7 +299,8 @@ describe('The output of the repo commands', () => {
       return stdout
     }
     const connected = await say(...connectArguments(git))
-    const [, id = ''] = /^Connected repository (\d+), .+: 2 prompts, 3 entries\.\n/.exec(connected) ?? []
+    const [, id = ''] =
+      /^Connected repository (\d+), [^\n]+\.\n[\s\S]*\n\nFound 2 prompts, 3 entries\.\n$/.exec(connected) ?? []
     assert.notEqual(id, '', connected)
     assert.match(connected, /\nA folder needs no webhook: [\s\S]*'promptledger repo sync \d+'/)
     assert.doesNotMatch(connected, /Webhook/)
@@ -340,8 +341,8 @@ describe('The output of the repo commands', () => {
     const facts = { id: 7, url, ssh_public_key: null, ssh_host_key: null, prompts: [], entries: 3 }
     const webhook = { webhook_url: 'https://l.example/webhooks/x', webhook_secret: 's', set_up: ['Open it', 'Save it'] }
     assert.equal(
-      describeConnected({ ...facts, ...webhook } as unknown as ConnectedBody, null),
-      `Connected repository 7, ${url}: 0 prompts, 3 entries.
+      describeConnected({ ...facts, ...webhook } as unknown as ConnectedBody),
+      `Connected repository 7, ${url}.
 
   Webhook URL     https://l.example/webhooks/x
   Webhook secret  s

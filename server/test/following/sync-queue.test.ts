@@ -37,6 +37,36 @@ describe('The queue of syncs', () => {
     assert.deepEqual(order, [10, 20, 30, 11, 12])
   })
 
+  test('of many organisations whose git servers hang, those beyond half of the slots make room for another', () => {
+    let now = 0
+    const queue = createSyncQueue(4, () => now)
+    for (let organisation = 1; organisation <= 20; organisation++) add(queue, organisation, 0)
+    assert.deepEqual(takeAll(queue), [10, 20, 30, 40])
+    add(queue, 99, 0)
+    assert.deepEqual(queue.inTheWay(), [])
+    const interrupt = () => {
+      for (const id of queue.inTheWay()) {
+        queue.finish({ id, organisationId: id / 10 })
+        queue.add({ id, organisationId: id / 10 })
+      }
+    }
+    // Once each.
+    for (let round = 0; round < 9; round++) {
+      now += 31_000
+      if (round === 0) assert.deepEqual(queue.inTheWay(), [30, 40])
+      interrupt()
+      takeAll(queue)
+      assert.equal(queue.isRunning(990), round === 8)
+    }
+    now += 1_000
+    for (let round = 0; round < 3; round++) {
+      queue.finish({ id: 990, organisationId: 99 })
+      add(queue, 99, 0)
+      assert.deepEqual(takeAll(queue), [990], 'the others share two slots')
+      now += 1_000
+    }
+  })
+
   test('a repository that is woken while it is being synced waits for one more sync', () => {
     const queue = createSyncQueue(4)
     add(queue, 1, 0)

@@ -200,12 +200,14 @@ onOneEngine('The judge', (engine) => {
     const [large, small] = [await service.tenant(), await service.tenant()]
     await service.judge.round()
     const order: number[] = []
+    let onJudged = () => {}
     const store = {
       ...service.store,
       signals: {
         ...service.store.signals,
         hourlySums: (...[prompt, until]: Parameters<typeof service.store.signals.hourlySums>) => {
           order.push(prompt.organisationId)
+          onJudged()
           return service.store.signals.hourlySums(prompt, until)
         },
       },
@@ -219,5 +221,16 @@ onOneEngine('The judge', (engine) => {
     await judge.round()
     assert.equal(order.filter((id) => id === large.organisation.id).length, 30)
     assert.ok(order.indexOf(small.organisation.id) <= 10, `${order.indexOf(small.organisation.id)}`)
+
+    // New votes wait for a turn of the other, not for all of its prompts.
+    for (const { id } of await service.store.prompts.list(large.organisation.id)) judge.touch(large.organisation.id, id)
+    order.length = 0
+    onJudged = () => {
+      if (order.length === 3) judge.touch(small.organisation.id, small.prompt.id)
+    }
+    await judge.round()
+    assert.ok(order.length > 30)
+    const place = order.indexOf(small.organisation.id)
+    assert.ok(place > 3 && place <= 10, `${place}`)
   })
 })

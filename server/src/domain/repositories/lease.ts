@@ -11,6 +11,13 @@ export interface Lease {
 /** A repository to sync, with its owner, so that organisations can take turns. */
 export type DueRepository = Pick<Repository, 'id' | 'organisationId'>
 
+/** Another process has taken the lease, or the repository was disconnected. Nothing more may be stored with this one. */
+export class LostLeaseError extends Error {
+  constructor() {
+    super('Lost the lease: another process took over the repository, or it was disconnected')
+  }
+}
+
 export interface LeaseStore {
   /**
    * Connected repositories that are due for a sync and not leased: the longest overdue of each organisation, then the second
@@ -19,7 +26,7 @@ export interface LeaseStore {
   due(now: Instant): Promise<DueRepository[]>
   /** Null if another worker holds the lease. */
   lease(id: number, owner: string, now: Instant, until: Instant): Promise<Lease | null>
-  /** False if the lease was lost. */
+  /** False if another process has taken the lease. One that expired meanwhile is renewed, too. */
   renew(lease: Lease, until: Instant): Promise<boolean>
   /** Ends the lease and records the outcome: when the next sync is due and why this one failed, if it did. */
   release(lease: Lease, outcome: { dueAt: Instant; error: string | null; syncedAt: Instant | null }): Promise<void>

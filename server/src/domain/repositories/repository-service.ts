@@ -85,6 +85,8 @@ export interface BackfillOptions {
   /** Stop waiting after this long; the backfill continues in the background. Without it, wait until the end. */
   waitMs?: number
   onProgress?: (progress: BackfillProgress) => void
+  /** Called as soon as the repository is stored, before anything else can fail: the secret is not shown again. */
+  onConnected?: (repository: Repository, secret: string) => void
 }
 
 export interface BackfillProgress {

@@ -105,6 +105,8 @@ export type NewSource = Omit<Source, 'id' | 'counts' | 'readUntil'> & {
   pollAt: Instant | null
 }
 
+export type DuePoll = Pick<Source, 'id' | 'organisationId'>
+
 type SourceChanges = Pick<Source, 'name' | 'settings' | 'sealedSecret'>
 
 export interface SourceStore {
@@ -118,8 +120,10 @@ export interface SourceStore {
   update(source: Source, changes: SourceChanges, at: Instant, by: Actor): Promise<Source | null>
   /** Writes `source.removed` to the audit log. */
   remove(source: Source, at: Instant, by: Actor): Promise<void>
-  /** The sources whose poll is due, which no other process gets until `until`. */
-  claimPolls(now: Instant, until: Instant): Promise<(Source & { plan: Plan })[]>
+  /** The source of each organisation whose poll is due for longest. */
+  duePolls(now: Instant, limit: number): Promise<DuePoll[]>
+  /** Null unless its poll is still due. No other process gets it until `until`. */
+  claimPoll(source: DuePoll, now: Instant, until: Instant): Promise<(Source & { plan: Plan }) | null>
   continueAt(source: Source, place: { readUntil: Instant | null; pollAt: Instant }): Promise<void>
   /** Adds to what arrived. Times and the reason replace earlier ones, unless they are null. */
   count(source: Pick<Source, 'id' | 'organisationId'>, counts: SourceCounts): Promise<void>

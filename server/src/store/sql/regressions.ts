@@ -210,9 +210,12 @@ export function sqlRegressions(database: Database): RegressionStore {
 
     async openPrompts() {
       const rows = await database.rows(
-        `select distinct p.id, p.organisation_id, p.history_count from regressions r
-         join prompts p on p.organisation_id = r.organisation_id and p.id = r.prompt_id
-         where r.state = 'open' and p.deleted_at is null limit ${maxOpenPrompts}`,
+        `select id, organisation_id, history_count from (
+           select p.id, p.organisation_id, p.history_count,
+             row_number() over (partition by p.organisation_id order by max(r.id) desc) as turn
+           from regressions r join prompts p on p.organisation_id = r.organisation_id and p.id = r.prompt_id
+           where r.state = 'open' and p.deleted_at is null group by p.id, p.organisation_id, p.history_count) as open
+         order by turn limit ${maxOpenPrompts}`,
       )
       return rows.map((row) => ({
         promptId: row.id as number,

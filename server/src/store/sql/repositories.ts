@@ -1,4 +1,4 @@
-import { type Lease, type LeaseStore, maxFuture } from '../../domain/repositories/lease.ts'
+import { type Lease, type LeaseStore, LostLeaseError, maxFuture } from '../../domain/repositories/lease.ts'
 import { type RepositoryStore, staleAfterMs } from '../../domain/repositories/repository.ts'
 import { type Database, firstOrNull, isDueSql, requireRow, type Statement, statement, writeRows } from './database.ts'
 import { sqlRepositoryChanges } from './repository-changes.ts'
@@ -109,7 +109,10 @@ function wakeRepository(organisationId: number, id: number, at: number): Stateme
   ])
 }
 
-/** Must be the first statement of a transaction that only the holder of the lease may run. */
+/**
+ * Must be the first statement of a transaction that only the holder of the lease may run. Asks who holds it, not until when: a process
+ * that was too busy to renew it in time continues if no other has taken it.
+ */
 export function requireLease({ repository, owner }: Lease): Statement {
   return {
     ...statement(
@@ -117,6 +120,6 @@ export function requireLease({ repository, owner }: Lease): Statement {
        where organisation_id = ? and id = ? and lease_owner = ? and disconnected_at is null returning id`,
       [repository.organisationId, repository.id, owner],
     ),
-    orThrow: () => new Error('Lost the lease: another process took over the repository'),
+    orThrow: () => new LostLeaseError(),
   }
 }

@@ -16,9 +16,6 @@ import { lockOrganisation, requireRoom } from './organisations.ts'
 const columns = `id, organisation_id, public_id, name, adapter, settings, sealed_secret, created_at, received, recorded, rejected,
   last_received_at, last_recorded_at, last_rejected_at, last_rejection, read_until`
 
-// A poll takes some seconds, and the claim ends after ten minutes.
-const maxClaimed = 5
-
 export function sqlSources(database: Database): SourceStore {
   return {
     async list(organisationId) {
@@ -95,22 +92,25 @@ export function sqlSources(database: Database): SourceStore {
       ])
     },
 
-    async claimPolls(now, until) {
-      // One of each organisation, so that none keeps the others waiting.
-      // Most services poll nothing, and must not write every few seconds.
-      if ((await database.rows('select 1 as due from sources where poll_at <= ? limit 1', [now])).length === 0)
-        return []
+    async duePolls(now, limit) {
+      const rows = await database.rows(
+        `select id, organisation_id from (
+           select id, organisation_id, poll_at, row_number() over (partition by organisation_id order by poll_at, id) as turn
+           from sources where poll_at <= ?) as due
+         where turn = 1 order by poll_at limit ?`,
+        [now, limit],
+      )
+      return rows.map((row) => ({ id: row.id as number, organisationId: row.organisation_id as number }))
+    },
+
+    async claimPoll({ organisationId, id }, now, until) {
       const rows = await writeRows(
         database,
-        `update sources set poll_at = ? where id in (
-             select id from (
-               select id, poll_at, row_number() over (partition by organisation_id order by poll_at, id) as place
-               from sources where poll_at <= ?
-             ) as due where place = 1 order by poll_at limit ?)
-           and poll_at <= ? returning ${columns}, (select plan from organisations where id = sources.organisation_id) as plan`,
-        [until, now, maxClaimed, now],
+        `update sources set poll_at = ? where organisation_id = ? and id = ? and poll_at <= ?
+         returning ${columns}, (select plan from organisations where id = sources.organisation_id) as plan`,
+        [until, organisationId, id, now],
       )
-      return rows.map((row) => ({ ...toSource(row), plan: row.plan as Plan }))
+      return firstOrNull(rows, (row) => ({ ...toSource(row), plan: row.plan as Plan }))
     },
 
     async continueAt({ organisationId, id }, { readUntil, pollAt }) {

@@ -55,7 +55,10 @@ export function sqlSweep(database: Database): SweepStore {
       const rows = await writeRows(
         database,
         `update judge_queue set claimed_until = ? where ${isFree} and (organisation_id, prompt_id) in (
-           select organisation_id, prompt_id from judge_queue where ${isFree} order by organisation_id, prompt_id limit ?)
+           select organisation_id, prompt_id from (
+             select organisation_id, prompt_id, row_number() over (partition by organisation_id order by prompt_id) as turn
+             from judge_queue where ${isFree}) as free
+           order by turn, organisation_id limit ?)
          returning organisation_id, prompt_id`,
         [until, now, now, limit],
       )
