@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBase62 } from '../domain/random.ts'
 import type { SignalToRecord } from '../domain/signals/signal.ts'
 import type { Clock } from '../domain/time.ts'
 import type { Row } from '../store/sql/database.ts'
@@ -35,7 +35,7 @@ function signalsFor({ organisation_id, id }: Row, createdAt: number): SignalToRe
     limit: null,
     idempotency: null,
   }
-  const [name, text] = [randomUUID(), 'promptledger doctor']
+  const [name, text] = [randomBase62(20), 'promptledger doctor']
   const details = { version: null, subject: name, voter: text, comment: text, occurredAt: null, traceId: null }
   return [plain, { ...plain, details, idempotency: { key: name, fingerprint: text } }]
 }
