@@ -143,7 +143,8 @@ export const operations = defineOperations('Text delivery', {
     summary: 'Get the text of a prompt for a unit',
     description:
       'For applications without one of our clients: the same choice as they make, by the service. A request with a `unit` during a ' +
-      'trial counts as an exposure.',
+      'trial counts as an exposure. 404 says why there is no text: the prompt is unknown or excluded, its live version deleted the file, is larger than 256 KiB or no ' +
+      'text, or its repository has not been read yet.',
     roles: deliveryRoles,
     light: true,
     params: promptParamsSchema,

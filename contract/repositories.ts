@@ -104,6 +104,10 @@ const repository = {
     description:
       'Why comments on pull requests or issues fail, such as a scope that the token lacks; null if they succeed or are off',
   },
+  delivery_error: {
+    ...textOrNull,
+    description: 'Why applications do not get some of its live texts; null if they get all of them',
+  },
   created_at: { type: 'string', format: 'date-time' },
 } as const
 
@@ -129,6 +133,7 @@ const repositoryExample = {
   ssh_host_key: null,
   ...settingExamples,
   report_error: null,
+  delivery_error: null,
   created_at: '2026-11-01T08:00:00.000Z',
 } as const
 

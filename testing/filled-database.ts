@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { operator } from '../server/src/domain/access/audit.ts'
+import { createInvitation } from '../server/src/domain/access/invitation.ts'
+import { createShare } from '../server/src/domain/access/share.ts'
 import type { HistoryEntry } from '../server/src/domain/history/entry.ts'
 import { defaultDrift } from '../server/src/domain/impact/model/drift.ts'
 import { generateSshKey } from '../server/src/domain/repositories/ssh-key.ts'
 import type { StoredShift } from '../server/src/domain/shifts/shift.ts'
 import { day } from '../server/src/domain/time.ts'
+import { startProgress } from '../server/src/domain/trials/count-votes.ts'
 import { archiveTables, sourceOf } from '../server/src/store/sql/archive-tables.ts'
 import { addAlert } from './alerts.ts'
 import { postDeployment } from './deployments.ts'
@@ -22,6 +25,8 @@ export interface FilledDatabase {
   tenant: Tenant
   /** Another organisation. */
   other: Tenant
+  /** Of an active link to the prompt of the tenant. */
+  shareToken: string
 }
 
 /** Unusual JSON that has to be stored unchanged. */
@@ -38,7 +43,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
   await service.store.organisations.setPlan(tenant.organisation.id, 'team', service.now, operator)
   await service.store.organisations.setPlan(tenant.organisation.id, 'free', service.now, operator)
   await changeHistory(scenario)
-  await useKeys(tenant)
+  const shareToken = await useKeys(tenant)
   await recordSignals(tenant)
   await other.recordEntry({
     action: 'pr_merged',
@@ -75,7 +80,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
     `commit_places set orphaned_at = 8 where repository_id = ${id} and located = 1`,
     `history_entries set hidden_characters = 1, too_large = 1 where repository_id = ${id}`,
     `edits set too_large = 1 where repository_id = ${id}`,
-    `repositories set lease_owner = 'a', lease_until = 5 where id = ${gone.repository.id}`,
+    `repositories set lease_owner = 'a', lease_until = 5, delivery_error = 'the texts are too large' where id = ${gone.repository.id}`,
     `deliveries set error = 'timed out', attempts = 3 where repository_id = ${id}`,
     `edits set old_path = 'o', side_author_name = 's', side_author_email = 'e', held_until = 7, orphaned_at = 8, mark = 9,
        pull = 10, actor = 'a' where repository_id = ${gone.repository.id}`,
@@ -97,6 +102,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
   await storeTrials(scenario)
   await storeSource(scenario)
   await storeTelemetry(tenant)
+  await queryRows(url, `update shares set regression_id = (select min(id) from regressions) where revoked_at is null`)
   await queryRows(
     url,
     `insert into version_hours select organisation_id, prompt_id, version, created_at - created_at % 3600000, 0, 1
@@ -109,7 +115,7 @@ export async function fillDatabase(service: TestService): Promise<FilledDatabase
   )
   await store.signals.removeBatch(Date.parse('2026-02-01T00:00:00Z'))
   await assertEveryColumnFilled(url)
-  return { scenario, tenant, other }
+  return { scenario, tenant, other, shareToken }
 }
 
 async function changeHistory(s: Scenario): Promise<void> {
@@ -132,11 +138,21 @@ async function storeTelemetry({ service, organisation, prompt }: Tenant): Promis
   ])
   // Of an earlier month, because scores count towards the limit.
   const at = service.now - 40 * day
+  const waiting = { name: 'Helpful', version: `#1`, sender: null, traceId: 'cd'.repeat(16) }
+  const document = {
+    eventId: 'w'.repeat(43),
+    traceId: waiting.traceId,
+    responseId: 'answer-2',
+    document: JSON.stringify(waiting),
+  }
+  await telemetry.addWaiting(organisation.id, [document], service.now)
+  const outcome = { kind: 'logs', outcome: 'unknown_prompt', detail: 'odd 😀', records: 2 } as const
+  await telemetry.countOutcomes(organisation.id, [outcome], service.now)
   const score = { eventId: 'e'.repeat(43), promptId: prompt.id, name: 'Relevance', version: '#1', at }
   await telemetry.recordScores(organisation.id, [{ ...score, value: 'negative' }], null, at)
 }
 
-async function useKeys(tenant: Tenant): Promise<void> {
+async function useKeys(tenant: Tenant): Promise<string> {
   const { service } = tenant
   const send = (method: 'POST' | 'DELETE', path: string, payload?: object) =>
     service.app.inject({ method, url: `/api/v1${path}`, headers: tenant.headers, ...(payload && { payload }) })
@@ -151,6 +167,24 @@ async function useKeys(tenant: Tenant): Promise<void> {
   await people.signedIn(person, ada, service.now)
   await people.setRole(person, 'viewer', 'admin', service.now, operator)
   await service.lastUsed.flush()
+  return shareAndInvite(tenant)
+}
+
+/** A share link and an invitation that are open, and others that have ended. Returns the token of the link. */
+async function shareAndInvite({ service, organisation, prompt }: Tenant): Promise<string> {
+  const { store, now } = service
+  const by = { keyId: (await store.keys.list(organisation.id))[0]?.id as number }
+  const shared = { prompt, regressionId: null, includesSignals: true, expiresAt: null }
+  const { token } = await createShare(store.shares, shared, now, by)
+  const { share } = await createShare(store.shares, shared, now, by)
+  await store.shares.revoke(prompt, share.id, now, by)
+  const invited = { organisationId: organisation.id, role: 'member', email: 'grace@example.com' } as const
+  await createInvitation(store.invitations, invited, now, by)
+  const { invitation } = await createInvitation(store.invitations, invited, now, by)
+  await store.invitations.revoke(organisation.id, invitation.id, now, by)
+  const { invitation: used } = await createInvitation(store.invitations, invited, now, by)
+  await store.invitations.accept(used, now)
+  return token
 }
 
 async function recordWithKey({ service, path, headers }: Tenant): Promise<void> {
@@ -240,7 +274,8 @@ async function storeTrials({ service, tenant, repository }: Scenario): Promise<v
     { prompt: tenant.prompt, blob: 'd'.repeat(40), text: 'Be kinder.\nGrüße 😀', controls: ['e'.repeat(40)] },
   ]
   const details = { ...trial, ramp, startedBy: 'ada', startedAt: now, prompts }
-  const ended = await store.trials.start({ ...details, id: `trl_${'a'.repeat(24)}` }, by)
+  const { deliveredBytes } = service.repositories
+  const ended = await store.trials.start({ ...details, id: `trl_${'a'.repeat(24)}` }, by, deliveredBytes)
   await store.trials.recordExposures(organisationId, by.keyId, 'b3f1', [
     { trial: ended.id, share: 0.05, control: 90, candidate: 5 },
   ])
@@ -258,7 +293,14 @@ async function storeTrials({ service, tenant, repository }: Scenario): Promise<v
     daysLeft: null,
   }
   await store.trials.change(ended, { findings, verdict: 'worse', mismatch: true, ending: 'worse' }, ['worse'], now)
-  await store.trials.start({ ...details, id: `trl_${'b'.repeat(24)}`, prNumber: null, ramp: null }, by)
+  const second = { ...details, id: `trl_${'b'.repeat(24)}`, prNumber: null, ramp: null }
+  const running = await store.trials.start(second, by, deliveredBytes)
+  const newest = `select max(id) as id from signals where organisation_id = ${organisationId}`
+  const read = { at: now, id: Number((await queryRows(service.url, newest))[0]?.id) }
+  const progress = { ...startProgress(running, { positive: 9, negative: 1 }), read, late: read }
+  await store.trials.startProgress(running, progress)
+  await store.trials.saveProgress(running, { revision: 0, progress }, ['v'.repeat(43)])
+  await service.storeLiveTexts()
   await queryRows(
     service.url,
     `insert into trial_labels (organisation_id, repository_id, pr_number, share, head, actor, changed_at, trial_id, due_at, attempts)

@@ -185,7 +185,7 @@ export async function prepareResources(
     // Its prompt has no file in git, so the text is given.
     await store.liveTexts.updateSettings(organisation.id, { enabled: true }, now, operator)
     const live = { promptId: tenant.prompt.id, entryId: entry.id, commitSha: entry.commitSha, blob: entry.commitSha }
-    await store.liveTexts.replace(organisation.id, [{ ...live, text: 'Answer politely.\n' }], [])
+    await store.liveTexts.replace(organisation.id, [{ ...live, text: 'Answer politely.\n' }], 2 ** 30)
   }
   if (ofRepository !== null && path.includes('/trials')) {
     await store.liveTexts.updateSettings(organisation.id, { enabled: true }, now, operator)

@@ -32,6 +32,11 @@ export function RepositoryDetails({ repository }: { repository: Repository }) {
           <strong>Reports on pull requests fail.</strong> <UntrustedText text={repository.report_error} />
         </Notice>
       )}
+      {repository.delivery_error !== null && (
+        <Notice tone="caution">
+          <strong>Some live texts are not delivered.</strong> {repository.delivery_error}
+        </Notice>
+      )}
       {isRejecting(repository) && <RejectedNotice {...repository} />}
       {state === 'disconnected' && (
         <Notice>

@@ -257,15 +257,15 @@ function parseEnd(file: string, line: string): End {
 }
 
 function checkHeader(file: string, header: Header, schema: number): Header {
+  const isSameRelease = header.promptledger === version
+  const made = `${file} was created by ${isSameRelease ? 'another build of ' : ''}Promptledger ${header.promptledger}, with database version ${header.schema}`
+  const here = `This one${isSameRelease ? '' : `, ${version},`} has database version ${schema}`
   if (header.version !== formatVersion || header.schema > schema) {
-    throw new Error(
-      `${file} was created by a newer Promptledger, ${header.promptledger}. Update this one, ${version}, and try again.`,
-    )
+    throw new Error(`${made}. ${here}, which is older. Update it and try again.`)
   }
   if (header.schema < schema) {
     throw new Error(
-      `${file} was created by Promptledger ${header.promptledger} with database version ${header.schema}; this one uses version ${schema}. ` +
-        'Restore it with that Promptledger, then start this one on the same database to migrate it.',
+      `${made}. ${here}, which is newer. Restore it with the one that created it, then start this one on the same database to migrate it.`,
     )
   }
   const numbers = [

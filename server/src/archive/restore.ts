@@ -3,6 +3,8 @@ import type { Config } from '../config.ts'
 import type { Plan } from '../domain/access/plan.ts'
 import type { ArchiveMetadata, ArchiveRow, ArchiveTable, Offsets } from '../domain/archive/archive.ts'
 import type { Store } from '../domain/store.ts'
+import { migrationsFolders } from '../files.ts'
+import { readMigrations } from '../store/migrations.ts'
 import type { StartProgress } from './backup.ts'
 import { type Archive, type CheckRows, checkArchiveFile, readArchiveRows } from './file.ts'
 import { importCheck, withGrants } from './imported-rows.ts'
@@ -13,15 +15,21 @@ export interface RestoredArchive {
   bytes: number
 }
 
-/** Restores a backup into an empty database. */
-export async function restore(
-  store: Store,
+/** An archive that this version can store, with secrets that it can read. */
+interface CheckedArchive extends RestoredArchive {
+  storeIn(store: Store): Promise<Offsets>
+}
+
+/** Checks a backup, which needs no database: one that is damaged must not create an empty one. */
+export async function checkBackup(
   config: Config,
   file: string,
   secretOptions: SecretOptions,
   startProgress: StartProgress,
-): Promise<RestoredArchive> {
-  return readArchive(store, config, file, secretOptions, startProgress, {
+): Promise<CheckedArchive> {
+  // Migrations come in pairs, so both engines have the same version.
+  const schema = readMigrations(migrationsFolders.sqlite).at(-1)?.version ?? 0
+  return checkArchive(schema, config, file, secretOptions, startProgress, {
     checkFor({ organisationId }) {
       // A backup is as trusted as the database that it replaces.
       if (organisationId === null) return () => {}
@@ -51,7 +59,7 @@ export async function importOrganisation(
   { plan, acceptBrokenAudit = false, ...secretOptions }: ImportOptions,
   startProgress: StartProgress,
 ): Promise<ImportedOrganisation> {
-  const { offsets, ...restored } = await readArchive(store, config, file, secretOptions, startProgress, {
+  const { storeIn, ...restored } = await checkArchive(store.schemaVersion, config, file, secretOptions, startProgress, {
     checkFor({ organisationId, lastIds }) {
       if (organisationId !== null) return importCheck(file, { lastIds, allowLocal: config.allowLocalRepositories })
       throw new Error(`${file} contains a whole database. Use 'promptledger restore ${file}'.`)
@@ -59,6 +67,7 @@ export async function importOrganisation(
     adapt: (table, rows) => withGrants(table, rows, plan),
     acceptBrokenAudit,
   })
+  const offsets = await storeIn(store)
   return {
     ...restored,
     organisationId: (restored.archive.organisationId as number) + offsets.organisations,
@@ -75,20 +84,20 @@ interface ReadOptions {
 }
 
 /** Checks the file to its end before the database is changed. */
-async function readArchive(
-  store: Store,
+async function checkArchive(
+  schema: number,
   config: Config,
   file: string,
   secretOptions: SecretOptions,
   startProgress: StartProgress,
   { checkFor, adapt = (_table, rows) => rows, acceptBrokenAudit = false }: ReadOptions,
-): Promise<RestoredArchive & { offsets: Offsets }> {
+): Promise<CheckedArchive> {
   const { size: bytes } = await stat(file).catch((error: Error) => {
     throw new Error(`Cannot read ${file}: ${error.message}`)
   })
   const secrets = await openArchiveSecrets(config, secretOptions)
   const onBytes = startProgress('Checking', bytes, 'bytes')
-  const archive = await checkArchiveFile(file, store.schemaVersion, onBytes, (metadata) => {
+  const archive = await checkArchiveFile(file, schema, onBytes, (metadata) => {
     const checkRows = checkFor(metadata)
     return (table, rows) => {
       checkRows(table, rows)
@@ -96,16 +105,21 @@ async function readArchive(
     }
   })
   secrets.failIfUnreadable()
-  const total = archive.tables.reduce((sum, { rows }) => sum + rows, 0)
-  const onStored = startProgress('Storing', total, 'rows')
-  async function* batches(): AsyncGenerator<{ table: ArchiveTable; rows: ArchiveRow[] }> {
-    for await (const { table, rows } of readArchiveRows(file, archive)) {
-      yield { table, rows: secrets.reencrypt(table, adapt(table, rows)) }
-      onStored(rows.length)
-    }
+  return {
+    archive,
+    bytes,
+    storeIn(store) {
+      const total = archive.tables.reduce((sum, { rows }) => sum + rows, 0)
+      const onStored = startProgress('Storing', total, 'rows')
+      async function* batches(): AsyncGenerator<{ table: ArchiveTable; rows: ArchiveRow[] }> {
+        for await (const { table, rows } of readArchiveRows(file, archive)) {
+          yield { table, rows: secrets.reencrypt(table, adapt(table, rows)) }
+          onStored(rows.length)
+        }
+      }
+      const onVerified = startProgress('Verifying', total, 'rows')
+      const at = Date.now()
+      return store.archive.write({ ...archive, at, batches: batches(), acceptBrokenAudit, onVerified })
+    },
   }
-  const onVerified = startProgress('Verifying', total, 'rows')
-  const at = Date.now()
-  const offsets = await store.archive.write({ ...archive, at, batches: batches(), acceptBrokenAudit, onVerified })
-  return { archive, offsets, bytes }
 }

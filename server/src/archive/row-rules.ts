@@ -1,7 +1,7 @@
 import { accessRoles, isSigningId, type Role, validPromptLimit } from '../domain/access/api-key.ts'
 import { auditActions } from '../domain/access/audit.ts'
 import { normalEmail } from '../domain/access/email-address.ts'
-import { roleSources } from '../domain/access/person.ts'
+import { personRoles, roleSources } from '../domain/access/person.ts'
 import { plans } from '../domain/access/plan.ts'
 import { channels } from '../domain/alerts/alert.ts'
 import { alertDeliveryStates } from '../domain/alerts/delivery.ts'
@@ -10,6 +10,7 @@ import type { Message } from '../domain/alerts/message.ts'
 import { noticeKinds, noticeStates } from '../domain/alerts/notice.ts'
 import { signalChanges } from '../domain/alerts/signal-event.ts'
 import type { ArchiveRow, LastIds, NumberedTable } from '../domain/archive/archive.ts'
+import { maxDeliveredBytes } from '../domain/delivery/live-text.ts'
 import { validUndelivered } from '../domain/delivery/settings.ts'
 import { validProductionEnvironments } from '../domain/deployments/production.ts'
 import { deploymentStates, wholeShare } from '../domain/deployments/state.ts'
@@ -29,10 +30,12 @@ import { maxCommentLength } from '../domain/signals/details.ts'
 import { signalValues, validMetadata } from '../domain/signals/signal.ts'
 import { isVersionText, maxLabelLength } from '../domain/signals/version.ts'
 import { adapterNames, decodeSettings } from '../domain/sources/source.ts'
+import { type Evaluation, rejectionReasons } from '../domain/telemetry/evaluation.ts'
+import { outcomes, telemetryKinds } from '../domain/telemetry/telemetry.ts'
 import { isLongerThan, validLine } from '../domain/text.ts'
 import { yearTenThousand } from '../domain/time.ts'
 import { triageActions } from '../domain/triage.ts'
-import { isTrialId, trialEndings, trialStates } from '../domain/trials/trial.ts'
+import { isTrialId, type TrialProgress, trialEndings, trialStates } from '../domain/trials/trial.ts'
 import { decodeCandidates } from '../store/sql/shift-candidates.ts'
 import { checkPullDocument } from './pull-document.ts'
 
@@ -97,6 +100,19 @@ const note: Rule = (value, context, field) => {
 }
 const trialId = check(isTrialId, 'must be trl_ and 24 letters and digits')
 
+const hint = pattern(/^(?:[0-9A-Za-z]{4})?$/, 'must be four characters, or empty')
+const hash43 = pattern(/^[0-9A-Za-z_-]{43}$/, 'must be a hash')
+const traceId = pattern(/^[0-9a-f]{32}$/, 'must be 32 hexadecimal digits')
+const emailAddress = check((text) => normalEmail(text) === text, 'must be an email address in lower case')
+
+const progress: Rule = (value, { lastIds }, field) => {
+  const { read, late }: TrialProgress = JSON.parse(String(value))
+  for (const { at, id } of late === null ? [read] : [read, late]) {
+    const isValid = Number.isSafeInteger(at) && Number.isSafeInteger(id) && id >= 0 && id <= lastIds.signals
+    if (!isValid) throw invalidField(field, 'must have positions of votes')
+  }
+}
+
 const candidates: Rule = (value, context, field) => {
   const { count, changes } = decodeCandidates(String(value))
   wholeNumber(count, context, field)
@@ -123,13 +139,13 @@ const rules: Record<string, Record<string, Rule>> = {
     name,
     role: oneOf(accessRoles),
     hash: sha256,
-    hint: pattern(/^(?:[0-9A-Za-z]{4})?$/, 'must be four characters of a key, or empty'),
+    hint,
     signing_id: check(isSigningId, 'must be 16 letters and digits'),
     sealed_secret: sealed,
   },
   people: {
     name,
-    email: check((text) => normalEmail(text) === text, 'must be an email address in lower case'),
+    email: emailAddress,
     role_from: oneOf(roleSources),
   },
   repositories: {
@@ -266,10 +282,15 @@ const rules: Record<string, Record<string, Rule>> = {
     started_by: name,
     reason: oneOf(trialEndings),
   },
+  trial_progress: { trial_id: trialId, progress },
+  trial_voters: { trial_id: trialId, voter: hash43 },
+  delivered_texts: { blob: sha, text: anyText },
+  live_texts: { commit_sha: sha, blob: sha },
+  shares: { token_hash: sha256, hint, includes_signals: flag },
+  invitations: { role: oneOf(personRoles), email: emailAddress, token_hash: sha256, hint },
   trial_prompts: {
     trial_id: trialId,
     blob: sha,
-    text: anyText,
     controls: check((text) => isTextList(text, checkHashes), 'must be a JSON array of git hashes'),
   },
   trial_exposures: { trial_id: trialId, source: pattern(/^[\x21-\x7e]{1,64}$/, 'must be visible ASCII'), share },
@@ -303,8 +324,8 @@ const rules: Record<string, Record<string, Rule>> = {
     },
     version,
     subject,
-    voter: pattern(/^[0-9A-Za-z_-]{43}$/, 'must be a hash'),
-    trace_id: pattern(/^[0-9a-f]{32}$/, 'must be 32 hexadecimal digits'),
+    voter: hash43,
+    trace_id: traceId,
   },
   signal_events: {
     kind: oneOf(signalChanges),
@@ -312,7 +333,7 @@ const rules: Record<string, Record<string, Rule>> = {
   },
   version_hours: { version },
   trace_links: {
-    trace_id: pattern(/^[0-9a-f]{32}$/, 'must be 32 hexadecimal digits'),
+    trace_id: traceId,
     span_id: pattern(/^[0-9a-f]{16}$/, 'must be 16 hexadecimal digits'),
     version,
     model: label,
@@ -320,7 +341,18 @@ const rules: Record<string, Record<string, Rule>> = {
   },
   exposure_hours: { version: versionOrNone, model: label },
   evaluation_hours: { version: versionOrNone, name: label },
-  evaluation_events: { event_id: pattern(/^[0-9A-Za-z_-]{43}$/, 'must be a hash') },
+  evaluation_events: { event_id: hash43 },
+  waiting_evaluations: {
+    event_id: hash43,
+    trace_id: pattern(/^(?:[0-9a-f]{32})?$/, 'must be 32 hexadecimal digits, or empty'),
+    response_id: label,
+    document: check((text) => isEvaluation(text), 'must be an evaluation'),
+  },
+  telemetry_outcomes: {
+    kind: oneOf(telemetryKinds),
+    outcome: oneOf([...outcomes, ...rejectionReasons]),
+    detail: label,
+  },
   signal_subjects: { value: oneOf(signalValues), version, subject },
 }
 
@@ -335,6 +367,11 @@ const rowRules: Record<string, (row: Record<string, ArchiveRow[number]>) => void
   alerts: ({ channel, signals }) => {
     if (signals === 1 && channel !== 'cloudevents')
       throw invalidField('signals', 'must be 0 unless the channel is cloudevents')
+  },
+  delivered_texts: ({ size, text }) => {
+    if (size !== Buffer.byteLength(text as string) || size > maxDeliveredBytes) {
+      throw invalidField('size', `must be the bytes of the text, at most ${maxDeliveredBytes}`)
+    }
   },
   api_keys: ({ role, prompts }) => validPromptLimit(role as Role, prompts as string | null),
   // Without the key of the server, any server would be accepted.
@@ -415,6 +452,12 @@ function checkEvents(events: string[]): void {
 function isMessage(text: string): boolean {
   const message = parseObject(text) as Partial<Message> | null
   return message !== null && typeof message.organisation?.id === 'number' && typeof message.at === 'number'
+}
+
+/** Whether the ID of an entry in it can be shifted. */
+function isEvaluation(text: string): boolean {
+  const evaluation = parseObject(text) as Partial<Evaluation> | null
+  return evaluation !== null && (evaluation.version === null || isVersionText(String(evaluation.version)))
 }
 
 /** Whether the mapping of a source can be applied. What a generic webhook needs is checked when an event arrives. */

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import type { WriteOptions, WrittenArchive } from '../archive/backup.ts'
 import type { TableSummary } from '../archive/file.ts'
 import type { SecretOptions } from '../archive/secrets.ts'
+import { readConfig } from '../config.ts'
 import { type Plan, plans } from '../domain/access/plan.ts'
 import { integerArgument } from './arguments.ts'
 import { organisationOrFail } from './lookup.ts'
@@ -27,20 +28,16 @@ export function archiveCommands(program: Command): void {
       .command('restore')
       .description('restore a backup into an empty database')
       .argument('<file>', 'backup to read'),
-  ).action((file: string, options: SecretFlags, command: Command) =>
-    withStore(
-      async (store, config) => {
-        const { restore } = await import('../archive/restore.ts')
-        const seconds = startTimer()
-        const restored = restore(store, config, file, secretOptions(options), startProgress)
-        const { archive, bytes } = await restored.finally(clearProgress)
-        const json = { file, bytes, seconds: seconds(), tables: archive.tables }
-        const text = `Restored ${file}, created at ${archive.createdAt}, in ${json.seconds} s. All rows were read back and verified.`
-        print(command, json, `${rowCounts(archive.tables)}\n\n${text}`)
-      },
-      { create: true },
-    ),
-  )
+  ).action(async (file: string, options: SecretFlags, command: Command) => {
+    const { checkBackup } = await import('../archive/restore.ts')
+    const seconds = startTimer()
+    const checked = checkBackup(readConfig(), file, secretOptions(options), startProgress)
+    const { archive, bytes, storeIn } = await checked.finally(clearProgress)
+    await withStore((store) => storeIn(store).finally(clearProgress), { create: true })
+    const json = { file, bytes, seconds: seconds(), tables: archive.tables }
+    const text = `Restored ${file}, created at ${archive.createdAt}, in ${json.seconds} s. All rows were read back and verified.`
+    print(command, json, `${rowCounts(archive.tables)}\n\n${text}`)
+  })
 
   program
     .command('export')

@@ -174,6 +174,7 @@ function describeProblems(repository: Listed): string[] {
     unreadPulls(repository),
     webhookProblem(repository),
     reportProblem(repository),
+    deliveryProblem(repository),
   ].filter((problem) => problem !== null)
 }
 
@@ -190,6 +191,10 @@ function unreadPulls({ id, state, unread_pulls_below: below }: Listed): string |
 
 function reportProblem({ id, report_error: error }: Listed): string | null {
   return error === null ? null : `\nRepository ${id} cannot be reported on: ${error}`
+}
+
+function deliveryProblem({ id, delivery_error: error }: Listed): string | null {
+  return error === null ? null : `\nRepository ${id}: some live texts are not delivered. ${error}`
 }
 
 function webhookProblem(repository: Listed): string | null {

@@ -23,6 +23,8 @@ import { entryChangesFor, keyOf, type SyncRun } from './sync-run.ts'
 const batchSize = 2_000
 // Every edit of a commit is stored with its message.
 const maxMessageLengthPerBatch = 4_000_000
+// Hashes, names and numbers of an edit.
+const rowBytes = 400
 // A forge sends a merge and its push as two deliveries. A commit that may be a merge waits this long for the other one.
 const mergeWaitMs = 10_000
 
@@ -80,6 +82,7 @@ export async function recordCommits(
   let size = 0
   let messageLength = 0
   let recorded = 0
+  let { historyBytes } = lease.repository
 
   async function flush(): Promise<void> {
     // In one transaction for all commits of the batch: a transaction of its own for each would take longer than all else.
@@ -87,7 +90,8 @@ export async function recordCommits(
     if (batch.length === 0) return
     for (const { edits } of batch) for (const edit of edits) edit.promptId = idOf(edit.promptId)
     const allPulls = new Map([...landedPulls.takeRebased(), ...pulls])
-    await storeBatch(run, batch, { pulls: allPulls, moves: paths.takeMoves(), incomplete: boundary.size > 0 })
+    const found = { pulls: allPulls, moves: paths.takeMoves(), incomplete: boundary.size > 0, historyBytes }
+    historyBytes = await storeBatch(run, batch, found)
     recorded += batch.length
     const committedAt = (batch.at(-1) as CommitEdits).commit.committedAt
     batch = []
@@ -134,11 +138,20 @@ export async function recordCommits(
   return { promptAt: paths.promptAt, addedPaths, incomplete: boundary.size > 0, unreadPullsBelow, newPushers }
 }
 
+interface BatchFindings {
+  pulls: ReadonlyMap<number, Pull>
+  moves: PathMove[]
+  incomplete: boolean
+  /** Of the edits before the batch. */
+  historyBytes: number
+}
+
+/** Returns the bytes of all edits. Rejects, and stores nothing, if they are too many. */
 async function storeBatch(
   run: SyncRun,
   batch: CommitEdits[],
-  { pulls, moves, incomplete }: { pulls: ReadonlyMap<number, Pull>; moves: PathMove[]; incomplete: boolean },
-): Promise<void> {
+  { pulls, moves, incomplete, historyBytes: before }: BatchFindings,
+): Promise<number> {
   const { context, lease, mirror, options } = run
   const { facts } = context.store
   const commits = batch.map(({ commit }) => commit)
@@ -147,13 +160,18 @@ async function storeBatch(
   const authors = await withinLimit(sideAuthors(mirror.path, merges, options), () => new Map())
   const known = await facts.edits(lease.repository, { commits: commits.map(({ sha }) => sha) })
   const knownByKey = new Map(known.map((edit) => [keyOf(edit), edit]))
-  const edits = batch
-    .flatMap(({ edits }) => edits)
-    .map((edit) => {
-      const author = authors.get(edit.commitSha)?.get(edit.path)
-      const sideAuthor = author === undefined ? null : sanitisedPerson(author)
-      return withKnownFacts({ ...edit, sideAuthor }, knownByKey.get(keyOf(edit)))
-    })
+  const read = batch.flatMap(({ edits }) => edits)
+  const added = read.filter((edit) => !knownByKey.has(keyOf(edit)))
+  const historyBytes = added.reduce((sum, edit) => sum + bytesOf(edit), before)
+  const { sizeLimit } = context
+  if (added.length > 0 && historyBytes > sizeLimit) {
+    throw new Error(`the history of the repository exceeds ${sizeLimit} bytes (REPOSITORY_SIZE_LIMIT)`)
+  }
+  const edits = read.map((edit) => {
+    const author = authors.get(edit.commitSha)?.get(edit.path)
+    const sideAuthor = author === undefined ? null : sanitisedPerson(author)
+    return withKnownFacts({ ...edit, sideAuthor }, knownByKey.get(keyOf(edit)))
+  })
   const numbers = new Set(edits.map(({ pull }) => pull))
   const landedPulls = [...pulls.values()].filter(({ number }) => numbers.has(number))
   edits.push(...(await earlierEdits(run, landedPulls, new Set(commits.map(({ sha }) => sha)))))
@@ -162,11 +180,18 @@ async function storeBatch(
     incomplete,
     paths: moves,
     edits,
+    historyBytes,
     pulls: landedPulls,
     entries: await entryChangesFor(run, edits, landedPulls),
     // Commits that a rewrite had dropped are back.
     rewritten: known.some(({ orphanedAt }) => orphanedAt !== null),
   })
+  return historyBytes
+}
+
+/** About what an edit takes, which is more than git needs for it: trees that are equal are one object there. */
+function bytesOf({ path, message }: Edit): number {
+  return rowBytes + path.length + message.length
 }
 
 /** The stored edits of pull requests that began to land before this batch, as part of their pull request. */

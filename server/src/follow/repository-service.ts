@@ -95,6 +95,7 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
     searchTexts: (...request) => searchTexts(context, ...request),
     candidate: (...request) => readCandidate(context, ...request),
     texts: (...request) => readBlobTexts(context, ...request),
+    deliveredBytes: Math.floor(context.sizeLimit / deliveredPart),
     fetchLiveTexts: (...request) => fetchLiveTexts(context, ...request),
     pushUndo: async (request) => (await import('./undo.ts')).pushUndo(context, request),
     undoCommands: async (request) => (await import('./undo.ts')).undoCommands(context, request),
@@ -102,6 +103,8 @@ export function createRepositoryService(context: SyncContext, worker: Worker): R
   }
 }
 
+// git compresses equal lines, the database does not: a repository of a megabyte may have gigabytes of texts.
+const deliveredPart = 8
 const maxConnectsAtOnce = 2
 
 /** Limits the repositories that one organisation connects at the same time: each runs git, possibly against a slow server. */

@@ -8,7 +8,7 @@ import { type Loop, startLoop } from './loop.ts'
 
 interface LiveTextsContext {
   store: Store
-  repositories: Pick<RepositoryService, 'texts' | 'fetchLiveTexts'>
+  repositories: Pick<RepositoryService, 'texts' | 'deliveredBytes' | 'fetchLiveTexts'>
   clock: Clock
   log: Pick<Logger, 'warn'>
 }
@@ -113,8 +113,9 @@ export function createLiveTextRounds({ store, repositories, clock, log }: LiveTe
       const stale = new Set<number>()
       for (const organisationId of await store.liveTexts.delivering()) {
         if (isStopped) return
-        const { changed, removed } = await staleTexts(store, organisationId, now)
-        if (removed.length > 0) await store.liveTexts.replace(organisationId, [], removed)
+        const { changed, removed, recovered } = await staleTexts(store, organisationId, now)
+        if (removed.length > 0) await store.liveTexts.remove(organisationId, removed)
+        for (const repositoryId of recovered) await store.liveTexts.recordError(organisationId, repositoryId, null)
         for (const [repositoryId, versions] of changed) {
           stale.add(repositoryId)
           if (working.has(repositoryId)) changedAgain.add(repositoryId)

@@ -15,7 +15,7 @@ export interface TrialsContext {
   log: Logger
   /** Shows the figures on pull requests. The notifier, which retries, says what happens to a trial. */
   reportOnPull: ReportOnPull
-  repositories: Pick<RepositoryService, 'candidate' | 'texts'>
+  repositories: Pick<RepositoryService, 'candidate' | 'texts' | 'deliveredBytes'>
   hasWriteAccess: HasWriteAccess
 }
 

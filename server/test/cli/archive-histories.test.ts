@@ -12,7 +12,7 @@ import { openTestStore, TestService } from '../../../testing/service.ts'
 import { assertSumsAgree } from '../../../testing/signal-sums.ts'
 import { inBatches, noDetails } from '../../../testing/signals.ts'
 import { backUp, exportOrganisation } from '../../src/archive/backup.ts'
-import { importOrganisation, restore } from '../../src/archive/restore.ts'
+import { checkBackup, importOrganisation } from '../../src/archive/restore.ts'
 import { readConfig } from '../../src/config.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import type { Organisation } from '../../src/domain/access/organisation.ts'
@@ -293,7 +293,8 @@ describe('An archive of any history', () => {
 
         const database = await target.create()
         const store = await openTestStore(database.url)
-        await restore(store, config(database.url), file, secrets, noProgress)
+        const { storeIn } = await checkBackup(config(database.url), file, secrets, noProgress)
+        await storeIn(store)
         await store.close()
         assert.deepEqual(await archivedRows(database.url), expected)
         const moved = await serviceOn(database, service)

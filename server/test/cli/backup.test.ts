@@ -171,11 +171,17 @@ onOneEngine('The file of a backup', (engine) => {
       [gzipSync(text.replace('"Acme"', '"Acne"')), /is damaged \(the checksum does not match\)/],
       [gzipSync(`${text}[]\n`), /is damaged \(there is data after its end\)/],
       [gzipSync(text.replace('"hint"', '"hind"')), /is damaged \(the table api_keys does not start here\)/],
-      [gzipSync(text.replace('"version":1', '"version":2')), /was created by a newer Promptledger/],
-      [gzipSync(text.replace('"schema":', '"schema":9')), /was created by a newer Promptledger, .+\. Update this one/],
+      [
+        gzipSync(text.replace('"version":1', '"version":2')),
+        /was created by another build of Promptledger .+Update it/,
+      ],
+      [
+        gzipSync(text.replace('"schema":', '"schema":9').replace('"promptledger":"', '"promptledger":"9')),
+        /was created by Promptledger 9\S+, with database version 9\d+\. This one, \S+, has database version \d+, which is older/,
+      ],
       [
         gzipSync(text.replace(/"schema":\d+/, '"schema":1')),
-        /with database version 1; .+\. Restore it with that Promptledger/,
+        /was created by another build of Promptledger \S+, with database version 1\. This one has database version \d+, which is newer\. Restore/,
       ],
       [gzipSync('{"format":"other"}\n'), /is not a Promptledger archive\. Nothing was changed/],
       ['', /is damaged \(unexpected end of file\)|is not a Promptledger archive/],
@@ -192,6 +198,21 @@ onOneEngine('The file of a backup', (engine) => {
     }
     await writeFile(damaged, flipped)
     await assertRejected(env, ['restore', damaged], /is damaged/)
+    // Nothing opens a database for them either, so a later start does not take an empty one for the one to be restored.
+    const missing = `${newFile()}.db`
+    const elsewhere = { ...env, DATABASE_URL: `sqlite:${missing}` }
+    for (const [rejected, why] of [
+      [damaged, /is damaged/],
+      [exported, /contains one organisation/],
+    ] as const) {
+      await assertRejected(elsewhere, ['restore', rejected], why)
+    }
+    await assertRejected(
+      { ...elsewhere, PROMPTLEDGER_SECRET_KEY: '0'.repeat(64) },
+      ['restore', file],
+      /another secret key/,
+    )
+    assert.equal(existsSync(missing), false)
     await assertRejected(
       env,
       ['restore', exported],

@@ -51,6 +51,7 @@ const repositoryFields = [
   'opens_issues',
   'briefs_pulls',
   'report_error',
+  'delivery_error',
   'created_at',
 ]
 const deliveryFields = ['id', 'event', 'state', 'attempts', 'error', 'received_at', 'next_attempt_at', 'finished_at']

@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { bob, web } from '../../../testing/git-repository.ts'
+import { queryRows } from '../../../testing/rows.ts'
 import { connectedScenario, type Scenario, shortSha } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
+import type { Repository } from '../../src/domain/repositories/repository.ts'
 import { mirrorOf } from '../../src/follow/sync-context.ts'
 import { commitPull } from './pull-branch.ts'
 
@@ -264,6 +266,32 @@ onOneEngine('Edge cases of the history', (engine) => {
       await s.push().catch(() => {})
       await s.advance(3_600)
       assert.ok((await s.summary()).includes(`deployed ${shortSha(sha)}`))
+    } finally {
+      service.syncContext.sizeLimit = sizeLimit
+    }
+  })
+
+  test('commits of few bytes that change many files fill the database up to a limit, which the repository names', async () => {
+    const s = await connectedScenario(service)
+    const { sizeLimit } = service.syncContext
+    service.syncContext.sizeLimit = 200_000
+    try {
+      const paths = Array.from({ length: 100 }, (_, i) => `prompts/many/${i}.md`)
+      const pushChanges = () => {
+        for (let i = 0; i < 3; i++) s.git.commit('Change', Object.fromEntries(paths.map((path) => [path, `${i}\n`])))
+        return s.push()
+      }
+      await pushChanges()
+      const message = 'the history of the repository exceeds 200000 bytes (REPOSITORY_SIZE_LIMIT)'
+      await assert.rejects(pushChanges(), { message })
+      const { id, organisationId } = s.repository
+      const { historyBytes, lastError } = (await service.store.repositories.find(id)) as Repository
+      assert.ok(historyBytes > 120_000 && historyBytes <= 200_000, String(historyBytes))
+      assert.equal(lastError, message)
+      const sql = `select count(*) as edits from edits where organisation_id = ${organisationId}`
+      const [row] = await queryRows(service.url, sql)
+      assert.equal(Number(row?.edits), 302)
+      assert.equal((await s.summary('prompts/many/7.md')).length, 3)
     } finally {
       service.syncContext.sizeLimit = sizeLimit
     }

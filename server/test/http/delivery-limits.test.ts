@@ -21,7 +21,7 @@ onOneEngine('Limits of text delivery', (engine) => {
     const live = { entryId: 1, commitSha: '1'.repeat(40), blob: '2'.repeat(40), text }
     for (let i = 0; i < count; i++) {
       const { id } = await service.prompt(tenant.organisation, `p${i}`)
-      await store.liveTexts.replace(tenant.organisation.id, [{ ...live, promptId: id }], [])
+      await store.liveTexts.replace(tenant.organisation.id, [{ ...live, promptId: id }], 2 ** 30)
     }
     return tenant
   }
@@ -44,7 +44,7 @@ onOneEngine('Limits of text delivery', (engine) => {
       startedAt: service.now,
       prompts: found.flat().map((prompt) => ({ prompt, controls: ['3'.repeat(40)], blob: '4'.repeat(40), text })),
     }
-    await service.store.trials.start(trial, operator)
+    await service.store.trials.start(trial, operator, 2 ** 30)
     return trial.id
   }
 

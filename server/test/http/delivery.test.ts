@@ -39,6 +39,14 @@ function useDelivery(service: TestService) {
     return Object.fromEntries(prompts.map(({ path, text }: { path: string; text: string }) => [path, text]))
   }
 
+  /** Of the texts that the organisation stores, in bytes. */
+  async function sizesOf({ tenant }: Scenario): Promise<number[]> {
+    const sql = `select size, octet_length(text) as bytes from delivered_texts where organisation_id = ${tenant.organisation.id} order by size`
+    const rows = await queryRows(service.url, sql)
+    for (const { size, bytes } of rows) assert.equal(Number(size), Number(bytes))
+    return rows.map(({ size }) => Number(size))
+  }
+
   async function keyHeaders({ tenant }: Scenario, prompts: string | null) {
     const secret = generateSecret()
     const { id: organisationId } = tenant.organisation
@@ -47,12 +55,12 @@ function useDelivery(service: TestService) {
     return { authorization: `Bearer ${secret}` }
   }
 
-  return { deliveringScenario, get, textsOf, keyHeaders }
+  return { deliveringScenario, get, textsOf, sizesOf, keyHeaders }
 }
 
 onEachEngine('Text delivery', (engine) => {
   const service = useService(engine)
-  const { deliveringScenario, get, textsOf } = useDelivery(service)
+  const { deliveringScenario, get, textsOf, sizesOf } = useDelivery(service)
 
   test('the document has the live text and version of each prompt in git, and a merge replaces both', async () => {
     const scenario = await deliveringScenario()
@@ -73,6 +81,63 @@ onEachEngine('Text delivery', (engine) => {
     assert.deepEqual(changed[1], data.prompts[1])
     const one = (await get(scenario, `/prompts/${id}/text?unit=u1`)).json().data
     assert.deepEqual(one, { id, name: path, version: scenario.git.head(), text: 'Be brief and kind.\n', trial: null })
+  })
+
+  test('prompts with the same text store and read it once, and the last of them takes it along', async () => {
+    const text = 'x'.repeat(20_000)
+    const files = Object.fromEntries(Array.from({ length: 70 }, (_, i) => [`prompts/${i}.md`, text]))
+    const { texts } = service.repositories
+    const asked: string[] = []
+    service.repositories.texts = (id, blobs, maxBytes) => {
+      asked.push(...blobs)
+      return texts(id, blobs, maxBytes)
+    }
+    const scenario = await deliveringScenario(files)
+    service.repositories.texts = texts
+    assert.equal(asked.length, 1)
+    assert.deepEqual(await textsOf(scenario), files)
+    assert.deepEqual(await sizesOf(scenario), [20_000])
+    const change = async (changed: string[]) => {
+      scenario.git.commit('Change', Object.fromEntries(changed.map((path) => [path, 'Be kind.\n'])))
+      service.now += 60_000
+      await scenario.push()
+      await service.storeLiveTexts()
+    }
+    const [first = '', ...others] = Object.keys(files)
+    await change(others)
+    assert.deepEqual(await sizesOf(scenario), [9, 20_000])
+    await change([first])
+    assert.deepEqual(await sizesOf(scenario), [9])
+    await service.store.liveTexts.updateSettings(scenario.tenant.organisation.id, { enabled: false }, 1, operator)
+    await service.storeLiveTexts()
+    assert.deepEqual(await sizesOf(scenario), [])
+  })
+
+  test('an organisation with as many bytes of texts as it may have keeps what it has, and its repository says so', async (t) => {
+    const { deliveredBytes } = service.repositories
+    t.after(() => Object.assign(service.repositories, { deliveredBytes }))
+    Object.assign(service.repositories, { deliveredBytes: 100 })
+    const scenario = await deliveringScenario({ 'prompts/a.md': 'a'.repeat(60) })
+    const push = async (files: Record<string, string | null>) => {
+      scenario.git.commit('Change', files)
+      service.now += 60_000
+      await scenario.push()
+      await service.storeLiveTexts()
+      const { body } = await get(scenario, `/repositories/${scenario.repository.id}`)
+      return JSON.parse(body).data.delivery_error as string | null
+    }
+    assert.match(String(await push({ 'prompts/b.md': 'b'.repeat(41) })), /100 bytes in one organisation/)
+    assert.deepEqual(await sizesOf(scenario), [60])
+    const b = await scenario.promptId('prompts/b.md')
+    assertError(await get(scenario, `/prompts/${b}/text`), 404, 'not_found', /100 bytes in one organisation/)
+    // One that fits, one that takes the room of the text before it, and one that does not.
+    assert.notEqual(await push({ 'prompts/c.md': 'c'.repeat(40), 'prompts/a.md': 'A'.repeat(60) }), null)
+    assert.deepEqual(await sizesOf(scenario), [40, 60])
+    assert.equal((await textsOf(scenario))['prompts/a.md'], 'A'.repeat(60))
+    assert.notEqual(await push({ 'prompts/a.md': 'A'.repeat(61) }), null)
+    assert.equal((await textsOf(scenario))['prompts/a.md'], 'A'.repeat(60))
+    assert.equal(await push({ 'prompts/b.md': null, 'prompts/a.md': 'a' }), null)
+    assert.deepEqual(await sizesOf(scenario), [1, 40])
   })
 
   test('delivery is off until an admin turns it on, and prompts can be excepted at any time', async () => {
@@ -126,6 +191,43 @@ onOneEngine('The delivered document', (engine) => {
     assert.ok(kept)
     await service.store.prompts.delete(kept, service.now, operator)
     assert.deepEqual(await textsOf(scenario), {})
+  })
+
+  test('a prompt without a text says why, and one whose repository has not been read since says so', async () => {
+    const scenario = await deliveringScenario({
+      'prompts/large.md': 'x'.repeat(maxDeliveredBytes + 1),
+      'prompts/excluded.md': 'Excluded.\n',
+      'prompts/removed.md': 'Removed.\n',
+      'prompts/unread.md': 'Unread.\n',
+    })
+    const { tenant, repository } = scenario
+    const { id } = tenant.organisation
+    scenario.git.commit('Remove', { 'prompts/removed.md': null })
+    service.now += 60_000
+    await scenario.push()
+    await service.storeLiveTexts()
+    const rows = await service.store.liveTexts.versions(id)
+    await service.storeLiveTexts()
+    assert.deepEqual(await service.store.liveTexts.versions(id), rows)
+    await queryRows(
+      service.url,
+      `delete from live_texts where prompt_id = (select id from prompts where path = 'prompts/unread.md')`,
+    )
+    await service.store.liveTexts.updateSettings(id, { excluded: ['**/excluded.md'] }, service.now, operator)
+    const synced = new Date(scenario.repository.lastSyncAt as number).toISOString()
+    const problem = async (prompt: string, message: RegExp) =>
+      assertError(await get(scenario, `/prompts/${prompt}/text`), 404, 'not_found', message)
+    await problem(await scenario.promptId('prompts/large.md'), /larger than 256 KiB, or no text/)
+    await problem(await scenario.promptId('prompts/excluded.md'), /settings of text delivery exclude/)
+    await problem(await scenario.promptId('prompts/removed.md'), /its live version deleted the file/)
+    await problem(
+      await scenario.promptId('prompts/unread.md'),
+      new RegExp(`No live text yet: .+ not been read since ${synced}`),
+    )
+    await problem(tenant.prompt.publicId, /no file in a connected repository/)
+    await problem('pmt_000000000000000000000000', /Check the URL/)
+    await service.store.repositories.disconnect(repository, service.now, operator)
+    await problem(await scenario.promptId('prompts/unread.md'), /no file in a connected repository/)
   })
 
   test('a document that has not changed is answered with 304, and only the changed one is sent again', async () => {
@@ -218,8 +320,9 @@ onOneEngine('The delivered document', (engine) => {
     await scenario.push()
     const { changed } = await staleTexts(service.store, id, service.now)
     const versions = changed.get(scenario.repository.id) ?? []
-    const store = (repositories: Pick<RepositoryService, 'texts'>) =>
-      storeLiveTexts(service.store.liveTexts, repositories, id, scenario.repository.id, versions)
+    const { deliveredBytes } = service.repositories
+    const store = ({ texts }: Pick<RepositoryService, 'texts'>) =>
+      storeLiveTexts(service.store.liveTexts, { texts, deliveredBytes }, id, scenario.repository.id, versions)
     const nothing = { texts: async () => ({ texts: new Map<string, string>(), tooLarge: [] }) }
     assert.equal(await store(nothing), 1)
     assert.equal((await textsOf(scenario))['prompts/p.md'], 'Be kind.\n')

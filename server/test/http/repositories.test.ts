@@ -52,6 +52,7 @@ onOneEngine('Repositories', (engine) => {
       production_environments: null,
       reports_on_pulls: false,
       report_error: null,
+      delivery_error: null,
       proposes_reverts: false,
       opens_issues: false,
       briefs_pulls: false,

@@ -280,7 +280,7 @@ describe('Random requests', () => {
     )
     await service.store.liveTexts.updateSettings(organisation.id, { enabled: true }, service.now, operator)
     const live = { promptId: prompt.id, entryId: 1, commitSha: '1'.repeat(40), blob: '2'.repeat(40), text: 'Be kind.' }
-    await service.store.liveTexts.replace(organisation.id, [live], [])
+    await service.store.liveTexts.replace(organisation.id, [live], 2 ** 30)
     let connection = await service.connection()
     const send = async (parts: (string | Buffer)[]) => {
       const response = await connection(parts)

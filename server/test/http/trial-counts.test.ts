@@ -162,7 +162,11 @@ onOneEngine('What a trial counts', (engine) => {
     await vote(scenario, { id, ...trial, count: 20, rates: { control: 0.8, candidate: 0.8 } })
     await judge()
     const left = async () => [
-      ...(await queryRows(service.url, `select text from trial_prompts where trial_id = '${id}' and text <> ''`)),
+      ...(await queryRows(
+        service.url,
+        `select text from delivered_texts where organisation_id = ${scenario.tenant.organisation.id}
+           and blob in (select blob from trial_prompts where trial_id = '${id}')`,
+      )),
       ...(await queryRows(service.url, `select voter from trial_voters where trial_id = '${id}'`)),
       ...(await queryRows(service.url, `select state from notices where subject like '${id}/%' and ended_at is null`)),
     ]

@@ -10,7 +10,7 @@ import { useService } from '../../../testing/service.ts'
 import { path, useTrials } from '../../../testing/trials.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { deliveredPrompts, deliveryIndex } from '../../src/domain/delivery/delivered-prompt.ts'
-import { hour, minute } from '../../src/domain/time.ts'
+import { hour } from '../../src/domain/time.ts'
 import { armOf } from '../../src/domain/trials/assignment.ts'
 
 onOneEngine('Trials', (engine) => {
@@ -43,6 +43,25 @@ onOneEngine('Trials', (engine) => {
     await scenario.deliver(scenario.forge.pull({ action: 'updated', ...facts }))
     await judge()
     assert.deepEqual(await servedTrial(scenario), expected)
+  })
+
+  test('the text of a candidate is stored until its trial ends, and a trial without room for it does not start', async (t) => {
+    const scenario = await deliveringScenario()
+    const { id: organisationId } = scenario.tenant.organisation
+    const stored = async () => {
+      const sql = `select text from delivered_texts where organisation_id = ${organisationId} order by text`
+      return (await queryRows(service.url, sql)).map(({ text }) => text)
+    }
+    const { id } = await started(scenario)
+    assert.deepEqual(await stored(), ['Be brief.\n', 'Be kind.\n', 'Be very kind.\n'])
+    await send(scenario, 'PATCH', `/trials/${id}`, { state: 'ended' })
+    assert.deepEqual(await stored(), ['Be brief.\n', 'Be kind.\n'])
+    const { deliveredBytes } = service.repositories
+    t.after(() => Object.assign(service.repositories, { deliveredBytes }))
+    Object.assign(service.repositories, { deliveredBytes: 25 })
+    const refused = await send(scenario, 'POST', '/trials', { pull: 41, share: 0.5 })
+    assertError(refused, 409, 'conflict', /25 bytes in one organisation/)
+    assert.deepEqual(await stored(), ['Be brief.\n', 'Be kind.\n'])
   })
 
   test('a trial that ends while a document is written is not in it: its texts are gone', async () => {
@@ -284,15 +303,24 @@ onOneEngine('Trials', (engine) => {
       }
     })
 
-    test('when a prompt of it has had no live text for ten minutes', async () => {
+    test('when the file of a prompt was deleted, but not because its text is missing, for however long', async () => {
       const scenario = await deliveringScenario()
       const { id } = await started(scenario)
       await queryRows(service.url, 'delete from live_texts')
-      await judge()
-      service.now += 9 * minute
+      renameSync(scenario.git.remote, `${scenario.git.remote}.moved`)
+      for (let i = 0; i < 3; i++) {
+        await judge()
+        service.now += 24 * hour
+        await assert.rejects(scenario.sync(), /the repository does not exist/)
+      }
       await judge()
       assert.equal((await trialOf(scenario, id)).ending, null)
-      service.now += minute
+      renameSync(`${scenario.git.remote}.moved`, scenario.git.remote)
+      scenario.git.commit('Remove', { [path]: null })
+      service.now += hour
+      await scenario.push()
+      await scenario.advance(20)
+      await service.storeLiveTexts()
       await judge()
       assert.equal((await trialOf(scenario, id)).ending, 'gone')
     })

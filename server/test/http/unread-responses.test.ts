@@ -66,7 +66,7 @@ describe('Responses that clients do not read', () => {
     const live = { entryId: 1, commitSha: '1'.repeat(40), blob: '2'.repeat(40), text: 'x'.repeat(200_000) }
     for (let i = 0; i < 35; i++) {
       const prompt = await service.prompt(tenant.organisation, `p${i}`)
-      await store.liveTexts.replace(id, [{ ...live, promptId: prompt.id }], [])
+      await store.liveTexts.replace(id, [{ ...live, promptId: prompt.id }], 2 ** 30)
     }
     const responses: ServerResponse[] = []
     service.app.server.on('request', (_request, response: ServerResponse) => responses.push(response))

@@ -18,6 +18,8 @@ export const numberedTables = [
   'alert_deliveries',
   'sources',
   'proposals',
+  'shares',
+  'invitations',
   'regression_steps',
   'shift_steps',
   'audit',

@@ -27,7 +27,7 @@ export interface DeliveryIndex {
 
 interface IndexedPrompt {
   prompt: Prompt
-  version: StoredVersion
+  version: StoredVersion & { size: number }
   trial: ServedTrial | null
 }
 
@@ -64,7 +64,8 @@ export async function deliveryIndex(
   ])
   const takeTurns = createTurns()
   const trialOf = new Map(served.map((trial) => [trial.promptId, trial]))
-  const versions = new Map(stored.map((version) => [version.promptId, version]))
+  const readable = stored.filter((version): version is IndexedPrompt['version'] => version.size !== null)
+  const versions = new Map(readable.map((version) => [version.promptId, version]))
   const found: IndexedPrompt[] = []
   for (const prompt of all) {
     const version = versions.get(prompt.id)
@@ -122,7 +123,7 @@ async function withTexts(
   const candidateOf = new Map(candidates.map(({ trialId, promptId, text }) => [`${trialId} ${promptId}`, text]))
   return prompts.flatMap(({ prompt, trial }) => {
     const found = texts.get(prompt.id)
-    if (found === undefined) return []
+    if (found === undefined || found.text === null) return []
     const text = trial === null ? undefined : candidateOf.get(`${trial.id} ${prompt.id}`)
     const served = trial === null || text === undefined ? null : { ...trial, text }
     return [{ prompt, commitSha: found.commitSha, text: found.text, trial: served }]

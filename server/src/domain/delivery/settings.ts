@@ -40,3 +40,7 @@ export function deliveryIsOff(): DomainError {
     'Text delivery is off. An admin turns it on with PATCH /api/v1/delivery/settings {"enabled": true}.',
   )
 }
+
+export function isExcluded(): DomainError {
+  return new DomainError('not_found', 'The settings of text delivery exclude this prompt.')
+}

@@ -27,6 +27,8 @@ export interface Findings {
   paths?: { promptId: number; path: string | null }[]
   /** New edits, and existing ones about which something changed. */
   edits?: Edit[]
+  /** See `Repository`. With new edits. */
+  historyBytes?: number
   pulls?: Pull[]
   /** Reported pushes to the default branch. */
   pushes?: Push[]

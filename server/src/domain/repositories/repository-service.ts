@@ -33,6 +33,8 @@ export interface RepositoryService {
   searchTexts(repositoryId: number, blobs: string[], phrase: string, maxMs: number): Promise<FoundTexts>
   /** The texts of these blobs, as far as the mirror on this machine has them. */
   texts(repositoryId: number, blobs: string[], maxBytes: number): Promise<BlobTexts>
+  /** How many bytes the texts that applications get may have in one organisation. */
+  readonly deliveredBytes: number
   /** Has the mirror on this machine contain what is live, if the remote responds in time. */
   fetchLiveTexts(repositoryId: number, timeoutMs: number): Promise<void>
   /** What a pull request, by its number, or a commit, by its full hash, would change. */

@@ -63,6 +63,10 @@ export interface Repository extends RepositorySettings {
   wakes: number
   /** Why the last report on a pull request failed. Null if it succeeded. */
   reportError: string | null
+  /** Why some of its live texts are not delivered. */
+  deliveryError: string | null
+  /** About how many bytes its edits take in the database. */
+  historyBytes: number
   createdAt: Instant
   disconnectedAt: Instant | null
 }

@@ -16,7 +16,7 @@ type Stores = Pick<Store, 'repositories' | 'prompts' | 'liveTexts' | 'trials' | 
 /** Starts, changes or ends the trial of a label. Ending needs no permission: it only returns people to the live version. */
 export async function applyLabel(
   stores: Stores,
-  repositories: Pick<RepositoryService, 'candidate' | 'texts'>,
+  repositories: Pick<RepositoryService, 'candidate' | 'texts' | 'deliveredBytes'>,
   hasWriteAccess: HasWriteAccess,
   label: PendingLabel,
   now: Instant,

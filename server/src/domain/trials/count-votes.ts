@@ -38,7 +38,6 @@ export function startProgress(trial: Trial, before: Tally): TrialProgress {
     voters: [],
     atShare: { from: trial.startedAt, votes: 0 },
     hours: [],
-    lostSince: null,
   }
 }
 

@@ -1,4 +1,4 @@
-import type { LiveVersionOfPrompt } from '../delivery/live-text.ts'
+import { type LiveVersionOfPrompt, liveVersions } from '../delivery/live-text.ts'
 import { type DeliverySettings, isDelivered } from '../delivery/settings.ts'
 import { stateOf } from '../history/pull.ts'
 import type { Prompt } from '../prompt.ts'
@@ -15,7 +15,10 @@ import type {
   VotePosition,
 } from './trial.ts'
 
-type TrialStores = Pick<Store, 'trials' | 'prompts' | 'liveTexts' | 'repositories' | 'facts'>
+type TrialStores = Pick<
+  Store,
+  'trials' | 'prompts' | 'liveTexts' | 'repositories' | 'facts' | 'history' | 'deployments'
+>
 
 // Trials are decided long before. Bounds the rows that are kept for one.
 const maxVoters = 100_000
@@ -26,8 +29,6 @@ const maxPages = 10
 const overlapMs = 10_000
 // Votes may be sent days after they were cast.
 const searchEveryMs = hour
-// After a restore, and while git does not respond, texts can be missing for a moment.
-const maxLostMs = 10 * minute
 
 /** What all trials of an organisation are compared with. */
 interface LiveSituation {
@@ -54,19 +55,13 @@ export async function judgeTrial(
     trial.organisationId,
     trial.prompts.map(({ prompt }) => prompt.id),
   )
-  const ending = await endingOf(stores, situation, trial, prompts)
+  const ending = await endingOf(stores, situation, trial, prompts, now)
   if (ending !== null) return stores.trials.change(trial, { ending }, ['stopped'], now)
   const started = (await stores.trials.progress(trial)) ?? (await start(stores, trial))
   const { pinned, isNew } = await pinControls(stores, situation, trial)
   if (isNew) started.progress.late ??= { at: now - minute, id: 0 }
-  const isLost = trial.prompts.some(({ prompt }) => !situation.live.has(prompt.id))
-  const { lostSince } = started.progress
-  started.progress.lostSince = isLost ? (lostSince ?? now) : null
-  if (isLost && now - (lostSince ?? now) >= maxLostMs) {
-    return stores.trials.change(trial, { ending: 'gone' }, ['stopped'], now)
-  }
   // Another process has counted meanwhile: the next look continues with its counts.
-  const counted = await countVotes(stores, pinned, started, isNew || isLost !== (lostSince !== null), now)
+  const counted = await countVotes(stores, pinned, started, isNew, now)
   if (counted === null) return trial
   const counts = countsOf(trial, counted, await stores.trials.exposures(trial))
   // Without new votes and exposures there is nothing new to say, and the range takes some milliseconds.
@@ -107,6 +102,7 @@ async function endingOf(
   { settings, live }: LiveSituation,
   trial: Trial,
   prompts: Prompt[],
+  now: Instant,
 ): Promise<TrialEnding | null> {
   const isGone = prompts.length < trial.prompts.length || prompts.some((prompt) => !isDelivered(settings, prompt))
   if (isGone || !settings.enabled) return 'gone'
@@ -117,6 +113,10 @@ async function endingOf(
     const state = pull === undefined ? 'open' : stateOf(pull)
     if (state !== 'open') return state === 'merged' ? 'live' : 'closed'
   }
+  // Without a text, what git showed last decides, not how long it is missing: after a restore, git may not respond for days.
+  const lost = prompts.filter(({ id, repositoryId }) => repositoryId !== null && !live.has(id))
+  const known = lost.length === 0 ? null : await liveVersions(stores, trial.organisationId, lost, now)
+  if (lost.some(({ id }) => known?.get(id) === null)) return 'gone'
   return trial.prompts.every(({ prompt, blob }) => live.get(prompt.id)?.blob === blob) ? 'live' : null
 }
 

@@ -44,7 +44,7 @@ const maxListed = 20
 /** Starts a trial. What is served is copied now, so that nothing that happens to the branch later matters. */
 export async function startTrial(
   stores: Stores,
-  repositories: Pick<RepositoryService, 'candidate' | 'texts'>,
+  repositories: Pick<RepositoryService, 'candidate' | 'texts' | 'deliveredBytes'>,
   request: TrialRequest,
   { access, by, name }: Starter,
   now: Instant,
@@ -58,7 +58,8 @@ export async function startTrial(
   const candidate = await candidateOf(repositories, repository, request)
   checkReviewed(request, candidate)
   const { commitSha } = candidate
-  const versions = new Map((await stores.liveTexts.versions(organisationId)).map((live) => [live.promptId, live]))
+  const stored = (await stores.liveTexts.versions(organisationId)).filter(({ size }) => size !== null)
+  const versions = new Map(stored.map((live) => [live.promptId, live]))
   const wanted = await promptsOf(stores, access, repository, request.prompts)
   const isNamed = request.prompts !== null
   const blobs = new Map<number, string>()
@@ -98,7 +99,8 @@ export async function startTrial(
     prNumber: request.pull,
     commitSha,
   }
-  return stores.trials.start({ ...trial, share, ramp, startedBy: name, startedAt: now, prompts: tried }, by)
+  const started = { ...trial, share, ramp, startedBy: name, startedAt: now, prompts: tried }
+  return stores.trials.start(started, by, repositories.deliveredBytes)
 }
 
 function shareOf({ share }: TrialRequest, ramp: Ramp | null): number {

@@ -141,8 +141,6 @@ export interface TrialProgress {
   atShare: { from: Instant; votes: number }
   /** How many votes each of the last hours had. */
   hours: [hour: Instant, votes: number][]
-  /** Since when a prompt has no live text. */
-  lostSince: Instant | null
 }
 
 /** A vote that counts for a trial. */
@@ -179,8 +177,11 @@ export interface ChangeOfTrial {
 }
 
 export interface TrialStore {
-  /** Throws `TrialRunsError` if a prompt has a trial already, and `tooManyTrials` if the organisation has too many. */
-  start(trial: NewTrial, by: Actor): Promise<Trial>
+  /**
+   * Throws `TrialRunsError` if a prompt has a trial already, `tooManyTrials` if the organisation has too many, and `textsFull` if its
+   * delivered texts have more than `maxBytes` with those of the trial.
+   */
+  start(trial: NewTrial, by: Actor, maxBytes: number): Promise<Trial>
   find(organisationId: number, id: string): Promise<Trial | null>
   /** Newest first: those of the prompt, or all, unless one of their prompts is not visible. */
   page(

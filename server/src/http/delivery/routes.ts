@@ -6,7 +6,8 @@ import {
   operations,
 } from '../../../../contract/delivery.ts'
 import { exposureRoles, isAllowed } from '../../domain/access/api-key.ts'
-import { deliveryIsOff, isDelivered, validUndelivered } from '../../domain/delivery/settings.ts'
+import { missingText } from '../../domain/delivery/missing-text.ts'
+import { deliveryIsOff, isDelivered, isExcluded, validUndelivered } from '../../domain/delivery/settings.ts'
 import { invalidField } from '../../domain/errors.ts'
 import { validGlob } from '../../domain/glob.ts'
 import { isLongerThan } from '../../domain/text.ts'
@@ -14,7 +15,6 @@ import { armOf } from '../../domain/trials/assignment.ts'
 import { json, send } from '../answer.ts'
 import { acceptedEncoding } from '../console/accepted-encoding.ts'
 import type { Context } from '../context.ts'
-import { notFound } from '../errors.ts'
 import { lastValue, type Query } from '../parameters.ts'
 import { route } from '../route.ts'
 import { createDeliveryDocuments, documentEncodings, documentHeaders, unchangedAnswer } from './documents.ts'
@@ -47,27 +47,29 @@ export function deliveryRoutes(app: FastifyInstance, { store, clock, log }: Cont
     const settings = await store.liveTexts.settings(prompt.organisationId)
     if (!settings.enabled) throw deliveryIsOff()
     const [live] = await store.liveTexts.texts(prompt.organisationId, [prompt.id])
-    if (live === undefined || !isDelivered(settings, prompt)) throw notFound()
+    if (!isDelivered(settings, prompt)) throw isExcluded()
+    if (live === undefined || live.text === null) {
+      throw await missingText(store, prompt, live !== undefined, clock())
+    }
+    const { commitSha, text } = live
     reply.header('cache-control', 'no-store')
     const { publicId: id, name, organisationId } = prompt
     const served = unit === null ? [] : await store.trials.served(organisationId)
     const trial = served.find(({ promptId }) => promptId === prompt.id)
     if (unit === null || trial === undefined) {
-      return { data: { id, name, version: live.commitSha, text: live.text, trial: null } }
+      return { data: { id, name, version: commitSha, text, trial: null } }
     }
     const arm = armOf(trial.id, unit, trial.share)
     const isCandidate = arm === 'candidate'
     const [candidate] = isCandidate ? await store.trials.texts(organisationId, [trial.id], [prompt.id]) : []
     // The trial has just ended.
     if (isCandidate && candidate === undefined) {
-      return { data: { id, name, version: live.commitSha, text: live.text, trial: null } }
+      return { data: { id, name, version: commitSha, text, trial: null } }
     }
     // Those who only read must not be able to spoil a trial with made-up units.
     if (isAllowed(access.role, exposureRoles)) exposures.count(access, trial, unit, arm)
     const chosen =
-      candidate === undefined
-        ? { version: live.commitSha, text: live.text }
-        : { version: trial.commitSha, text: candidate.text }
+      candidate === undefined ? { version: commitSha, text } : { version: trial.commitSha, text: candidate.text }
     return { data: { id, name, ...chosen, trial: { id: trial.id, arm } } }
   })
 

@@ -52,6 +52,7 @@ export function toRepositoryBody(
     ssh_host_key: repository.sshHostKey,
     ...(namedSettings(repository) as SettingsBody),
     report_error: reportProblem(repository),
+    delivery_error: repository.deliveryError,
     created_at: isoTime(repository.createdAt),
   }
 }

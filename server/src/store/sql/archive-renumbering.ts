@@ -2,6 +2,8 @@ import type { AuditAction, AuditDetails } from '../../domain/access/audit.ts'
 import type { ArchiveRow, ArchiveTable, NumberedTable, Offsets } from '../../domain/archive/archive.ts'
 import type { Pull } from '../../domain/history/pull.ts'
 import { entryVersion, parseVersion } from '../../domain/signals/version.ts'
+import type { Evaluation } from '../../domain/telemetry/evaluation.ts'
+import type { TrialProgress } from '../../domain/trials/trial.ts'
 import { decodeCandidates, encodeCandidates } from './shift-candidates.ts'
 
 /** Shifts every ID in the row by its table's offset, including those inside text and JSON. */
@@ -30,6 +32,8 @@ const texts: Record<string, Record<string, (text: string, offsets: Offsets) => s
   pulls: { document: renumberedPull },
   alert_deliveries: { message: renumberedMessage },
   shifts: { candidates: renumberedCandidates },
+  trial_progress: { progress: renumberedProgress },
+  waiting_evaluations: { document: renumberedEvaluation },
 }
 
 /** The table that the subject of an audit entry is in. Prompts use their public ID, which never changes. */
@@ -45,8 +49,8 @@ const subjects: Record<AuditAction, NumberedTable | null> = {
   'person.disabled': 'people',
   'person.enabled': 'people',
   'person.deleted': 'people',
-  'invitation.created': null,
-  'invitation.revoked': null,
+  'invitation.created': 'invitations',
+  'invitation.revoked': 'invitations',
   'share.created': null,
   'share.revoked': null,
   'prompt.created': null,
@@ -127,10 +131,23 @@ function renumberedCandidates(text: string, offsets: Offsets): string {
   return encodeCandidates({ count, changes: renumbered })
 }
 
+/** Positions in the order of votes have the ID of a signal, or 0 for the start of a moment. */
+function renumberedProgress(text: string, offsets: Offsets): string {
+  const progress: TrialProgress = JSON.parse(text)
+  for (const position of [progress.read, progress.late]) if (position?.id) position.id += offsets.signals
+  return JSON.stringify(progress)
+}
+
 /** The version of a signal may be the ID of a history entry. */
 function renumberedVersion(text: string, offsets: Offsets): string {
   const version = parseVersion(text)
   return version?.kind === 'entry' ? entryVersion(version.id + offsets.history_entries) : text
+}
+
+function renumberedEvaluation(text: string, offsets: Offsets): string {
+  const evaluation: Pick<Evaluation, 'version'> = JSON.parse(text)
+  const { version } = evaluation
+  return JSON.stringify({ ...evaluation, version: version === null ? null : renumberedVersion(version, offsets) })
 }
 
 /** The members of a message that are IDs, by their place in it. */

@@ -39,8 +39,8 @@ export interface ArchiveEngine {
 }
 
 const batchSize = 1_000
-// A delivery can take up to 25 MB.
-const deliveryBatchSize = 1
+// A delivery can take up to 25 MB, a pull request 1 MB and a text 256 KiB.
+const batchSizes: Record<string, number> = { deliveries: 1, pulls: 16, delivered_texts: 64 }
 
 export function sqlArchive(database: Database, engine: ArchiveEngine): ArchiveStore {
   async function restore(connection: ArchiveConnection, contents: ArchiveContents): Promise<Offsets> {
@@ -135,7 +135,7 @@ function rowsOf(
 ): AsyncIterable<ArchiveRow[]> {
   const { where, parameters } = ofOrganisation(name, organisationId)
   const sql = `select ${Object.keys(columns).join(', ')} from ${sourceOf(name)}${where}`
-  return connection.batches(sql, parameters, name === 'deliveries' ? deliveryBatchSize : batchSize)
+  return connection.batches(sql, parameters, batchSizes[name] ?? batchSize)
 }
 
 async function countOf(connection: ArchiveConnection, name: string, organisationId: number | null = null) {
@@ -162,6 +162,8 @@ const globallyUnique: Record<string, { column: string; label: string; noun: stri
   ],
   repositories: [{ column: 'hook_id', label: 'url', noun: 'webhook of repository' }],
   prompts: [{ column: 'public_id', label: 'public_id', noun: 'prompt' }],
+  shares: [{ column: 'token_hash', label: `'…' || hint`, noun: 'share link' }],
+  invitations: [{ column: 'token_hash', label: `'…' || hint`, noun: 'invitation' }],
 }
 
 async function rejectExisting(

@@ -57,13 +57,14 @@ function affectsCaches({ paths = [], entries = noChanges, deployments = [], rewr
 }
 
 function updateRepository({ organisationId, id }: Repository, findings: Findings): Statement[] {
-  const { defaultBranch, tip, webUrl, forgeId, incomplete, unreadPullsBelow } = findings
+  const { defaultBranch, tip, webUrl, forgeId, incomplete, unreadPullsBelow, historyBytes } = findings
   const updates: [string, Value | undefined][] = [
     ['default_branch', defaultBranch],
     ['tip', tip],
     ['web_url', webUrl],
     ['forge_id', forgeId],
     ['unread_pulls_below', unreadPullsBelow],
+    ['history_bytes', historyBytes],
     ['incomplete', incomplete === undefined ? undefined : Number(incomplete)],
   ]
   return updates.flatMap(([column, value]) => {

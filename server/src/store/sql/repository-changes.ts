@@ -66,7 +66,7 @@ export function sqlRepositoryChanges(
           `update repositories set forge = ?, url = ?, similarity = ?, hook_id = ?, sealed_token = ?, sealed_ssh_key = ?,
              ssh_public_key = ?, ssh_host_key = ?, connected_by_operator = ?, sealed_secret = ?, due_at = ?,
              lease_owner = ?, lease_until = ?, ${settingAssignments},
-             report_error = null, sealed_old_secret = null, old_secret_until = null, last_error = null,
+             report_error = null, delivery_error = null, sealed_old_secret = null, old_secret_until = null, last_error = null,
              last_sync_at = null, disconnected_at = null, forge_id = null, rejected_deliveries = 0, last_rejected_at = null,
              last_rejection = null
            where organisation_id = ? and id = ? returning ${repositoryColumns}`,

@@ -5,7 +5,7 @@ import type { Row, Value } from './database.ts'
 export const repositoryColumns = `id, organisation_id, forge, url, path, similarity, hook_id, sealed_token, sealed_ssh_key, ssh_public_key,
   ssh_host_key, connected_by_operator, sealed_secret, sealed_old_secret,
   old_secret_until, default_branch, tip, web_url, forge_id, incomplete, unread_pulls_below, last_sync_at, last_error, due_at, wakes,
-  rejected_deliveries, last_rejected_at, last_rejection, ${Object.keys(settingColumns).join()}, report_error,
+  rejected_deliveries, last_rejected_at, last_rejection, ${Object.keys(settingColumns).join()}, report_error, delivery_error, history_bytes,
   created_at, disconnected_at, (
     select d.received_at from deliveries d where d.organisation_id = repositories.organisation_id
       and d.repository_id = repositories.id order by d.id desc limit 1) as last_delivery_at`
@@ -43,6 +43,8 @@ export function toRepository(row: Row): Repository {
     wakes: row.wakes as number,
     ...loadSettings(row),
     reportError: row.report_error as string | null,
+    deliveryError: row.delivery_error as string | null,
+    historyBytes: row.history_bytes as number,
     createdAt: row.created_at as number,
     disconnectedAt: row.disconnected_at as number | null,
   }

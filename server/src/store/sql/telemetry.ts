@@ -8,8 +8,8 @@ import type {
   TelemetryStore,
 } from '../../domain/telemetry/telemetry.ts'
 import { hourStart, type Instant, monthStart } from '../../domain/time.ts'
+import { typesOf } from './archive-tables.ts'
 import {
-  type ColumnTypes,
   columnNames,
   countRows,
   type Database,
@@ -31,25 +31,6 @@ const maxVersionsRead = 5_000
 const removalBatchSize = 500
 /** Of an organisation. Beyond it, the oldest go first, however many days they would be kept. */
 const maxLinks = 2_000_000
-
-const outcomeColumns: ColumnTypes = {
-  organisation_id: 'bigint',
-  kind: 'text',
-  outcome: 'text',
-  detail: 'text',
-  records: 'bigint',
-  first_at: 'bigint',
-  last_at: 'bigint',
-}
-
-const waitingColumns: ColumnTypes = {
-  organisation_id: 'bigint',
-  event_id: 'text',
-  trace_id: 'text',
-  response_id: 'text',
-  document: 'text',
-  received_at: 'bigint',
-}
 
 export function sqlTelemetry(database: Database): TelemetryStore {
   /** Runs a statement that depends on the rows that others of the same transaction returned. */
@@ -171,7 +152,6 @@ export function sqlTelemetry(database: Database): TelemetryStore {
       await database.write(
         database.insertRows({
           table: 'waiting_evaluations',
-          types: waitingColumns,
           rows: waiting
             .toSorted((a, b) => (a.eventId < b.eventId ? -1 : 1))
             .map(({ eventId, traceId, responseId, document }) => ({
@@ -231,7 +211,6 @@ export function sqlTelemetry(database: Database): TelemetryStore {
       await database.write([
         ...database.insertRows({
           table: 'telemetry_outcomes',
-          types: outcomeColumns,
           rows,
           onConflict: `on conflict (organisation_id, kind, outcome, detail) do update
             set records = telemetry_outcomes.records + excluded.records, last_at = excluded.last_at`,
@@ -248,7 +227,7 @@ export function sqlTelemetry(database: Database): TelemetryStore {
 
     async outcomes(organisationId) {
       const rows = await database.rows(
-        `select ${columnNames(outcomeColumns)} from telemetry_outcomes where organisation_id = ? order by last_at desc, records desc, kind, outcome, detail
+        `select ${columnNames(typesOf('telemetry_outcomes'))} from telemetry_outcomes where organisation_id = ? order by last_at desc, records desc, kind, outcome, detail
          limit ${maxOutcomes}`,
         [organisationId],
       )

@@ -1,4 +1,5 @@
 import type { Actor, AuditAction, AuditDetails } from '../../domain/access/audit.ts'
+import { textsFull } from '../../domain/delivery/live-text.ts'
 import { pageOffset } from '../../domain/page.ts'
 import type { Instant } from '../../domain/time.ts'
 import {
@@ -27,6 +28,7 @@ import {
   type Value,
   writeRows,
 } from './database.ts'
+import { blobsOf, insertTexts, removeUnusedTexts, requireTextRoom } from './delivered-texts.ts'
 import { fromMillionths, toMillionths } from './millionths.ts'
 import { endNoticesOf, openNoticeOf } from './notice-changes.ts'
 import { lockOrganisation, requireRoom } from './organisations.ts'
@@ -73,7 +75,7 @@ export function sqlTrials(database: Database): TrialStore {
   }
 
   return {
-    async start(trial, by) {
+    async start(trial, by, maxBytes) {
       const { organisationId, id, startedAt } = trial
       const promptIds = trial.prompts.map(({ prompt }) => prompt.id)
       const isFree = statement(
@@ -90,7 +92,9 @@ export function sqlTrials(database: Database): TrialStore {
           { ...isFree, orThrow: () => taken },
           requireRoom(maxActiveTrials, active, [organisationId], tooManyTrials),
           insertTrial(trial, by),
+          ...insertTexts(database, organisationId, new Map(trial.prompts.map(({ blob, text }) => [blob, text]))),
           ...insertPrompts(database, trial),
+          requireTextRoom(organisationId, maxBytes, () => textsFull(maxBytes)),
           openNoticeOf(organisationId, 'trial', `${id}/started`, startedAt),
           audit(trial, 'trial.started', startedAt, by, {
             commit: trial.commitSha,
@@ -202,10 +206,13 @@ export function sqlTrials(database: Database): TrialStore {
             ? []
             : [
                 // What was served is not needed any more, and neither is who voted.
-                statement(
-                  `update trial_prompts set active = null, text = '' where organisation_id = ? and trial_id = ?`,
-                  [organisationId, id],
-                ),
+                {
+                  ...statement(
+                    'update trial_prompts set active = null where organisation_id = ? and trial_id = ? returning blob',
+                    [organisationId, id],
+                  ),
+                  andThen: (ended: Row[]) => removeUnusedTexts(database, organisationId, blobsOf(ended)),
+                },
                 ...forgetProgress(organisationId, id),
               ]),
           ...events.map((event) => openNoticeOf(organisationId, 'trial', `${id}/${event}`, at)),
@@ -233,8 +240,9 @@ export function sqlTrials(database: Database): TrialStore {
 
     async served(organisationId) {
       const rows = await database.rows(
-        `select t.trial_id, t.share, t.commit_sha, p.prompt_id, p.blob, octet_length(p.text) as size from trials t
+        `select t.trial_id, t.share, t.commit_sha, p.prompt_id, p.blob, d.size from trials t
          join trial_prompts p on p.organisation_id = t.organisation_id and p.trial_id = t.trial_id
+         join delivered_texts d on d.organisation_id = p.organisation_id and d.blob = p.blob
          where t.organisation_id = ? and t.state = 'running' and t.share > 0 and p.active = 1`,
         [organisationId],
       )
@@ -250,8 +258,10 @@ export function sqlTrials(database: Database): TrialStore {
 
     async texts(organisationId, trialIds, promptIds) {
       const rows = await database.rows(
-        `select trial_id, prompt_id, text from trial_prompts where organisation_id = ?
-           and active = 1 and ${database.inJsonArray('trial_id', 'text')} and ${database.inJsonArray('prompt_id', 'bigint')}`,
+        `select p.trial_id, p.prompt_id, d.text from trial_prompts p
+         join delivered_texts d on d.organisation_id = p.organisation_id and d.blob = p.blob
+         where p.organisation_id = ? and p.active = 1 and ${database.inJsonArray('p.trial_id', 'text')}
+           and ${database.inJsonArray('p.prompt_id', 'bigint')}`,
         [organisationId, JSON.stringify(trialIds), JSON.stringify(promptIds)],
       )
       return rows.map((row) => ({
@@ -385,7 +395,6 @@ export function sqlTrials(database: Database): TrialStore {
           },
           ...database.insertRows({
             table: 'trial_voters',
-            types: { organisation_id: 'bigint', trial_id: 'text', voter: 'text' },
             rows: voters.map((voter) => ({ organisation_id: organisationId, trial_id: id, voter })),
             onConflict: '',
           }),
@@ -500,12 +509,11 @@ function insertTrial(trial: NewTrial, by: Actor): Statement {
 function insertPrompts(database: Database, { organisationId, id, prompts }: NewTrial): Statement[] {
   return database.insertRows({
     table: 'trial_prompts',
-    rows: prompts.map(({ prompt, blob, text, controls }) => ({
+    rows: prompts.map(({ prompt, blob, controls }) => ({
       organisation_id: organisationId,
       trial_id: id,
       prompt_id: prompt.id,
       blob,
-      text,
       controls: JSON.stringify(controls),
       active: 1,
     })),
