@@ -19,6 +19,7 @@ import { checkForReplicaChanges, withTimeout } from './replica-changes.ts'
 import { postgresRetention } from './retention.ts'
 import { recordBatch } from './signal-batch.ts'
 import { signalFence } from './signal-fence.ts'
+import { workerConnections } from './worker-connections.ts'
 import { createWorkers, groupCommitByWorker } from './worker-queues.ts'
 
 // While PostgreSQL stores one half, this process responds to the other. A statement costs as much as some thirty of its signals, so
@@ -48,9 +49,11 @@ export async function openPostgresStore(
 
   const recent = recentSums(database, Math.floor(Math.random() * maxWriter))
   const fence = signalFence(database)
-  const record = recordBatch(database, preparePartitions, recent, fence, clock, caches.generation)
+  const workers = createWorkers(database)
+  const connections = workerConnections(url, database, workers)
+  const record = recordBatch(database, preparePartitions, recent, fence, clock, caches.generation, connections.attempt)
   const ofOneServer = groupCommit(record, { batchSize, onBatch })
-  const byWorker = groupCommitByWorker(createWorkers(database), record, onLostConnection, { onBatch })
+  const byWorker = groupCommitByWorker(workers, record, onLostConnection, { onBatch })
   // The tables may be distributed while this process runs.
   const current = () => (database.isDistributed ? byWorker : ofOneServer)
   const signals: Store['queues']['signals'] = {
@@ -106,6 +109,7 @@ export async function openPostgresStore(
       await Promise.all([ofOneServer.idle(), byWorker.idle()])
       await recent.close()
       await fence.close()
+      await connections.close()
       await database.close()
     },
   }
