@@ -75,6 +75,17 @@ inBrowser('Signing in', (suite) => {
     await visitor.page.getByRole('heading', { name: 'Prompts' }).waitFor()
   })
 
+  test('the key of a password manager signs in, which fills the field without an event and submits at once', async (t) => {
+    const { key } = await service.tenant()
+    const visitor = await suite.visit(t)
+    await visitor.page.getByLabel('API key').evaluate((field: HTMLInputElement, key) => {
+      // Not `field.value = …`, which React watches.
+      Reflect.set(HTMLInputElement.prototype, 'value', key, field)
+      field.form?.requestSubmit()
+    }, key)
+    await visitor.page.getByRole('heading', { name: 'Prompts' }).waitFor()
+  })
+
   test('signing in opens the URL that was requested', async (t) => {
     const { key, prompt } = await service.tenant()
     const path = `/prompts/${prompt.publicId}?range=month&action=deployed`
