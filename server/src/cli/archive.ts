@@ -38,7 +38,7 @@ export function archiveCommands(program: Command): void {
         const text = `Restored ${file}, created at ${archive.createdAt}, in ${json.seconds} s. All rows were read back and verified.`
         print(command, json, `${rowCounts(archive.tables)}\n\n${text}`)
       },
-      { create: true },
+      { create: true, restores: true },
     ),
   )
 

@@ -341,6 +341,15 @@ onEachEngine('The doctor', (engine) => {
       { env: open },
       { check: 'settings', status: 'warning', message: /PUBLIC_URL/, fix: /Set PUBLIC_URL/ },
     )
+    await assertFinds(
+      { env: { ...open, TRUSTED_PROXY: '10.0.0.1' } },
+      {
+        check: 'settings',
+        status: 'warning',
+        message: /PUBLIC_URL.*did you mean TRUSTED_PROXIES\?/,
+        fix: /Rename or remove/,
+      },
+    )
   })
 
   test('a missing or outdated git is reported', async () => {
