@@ -6,6 +6,7 @@ import type { Row, Value } from '../store/sql/database.ts'
 import type { DatabaseReader } from './database.ts'
 import { checkFreeSpace, formatSize } from './disk.ts'
 import { type Finding, fail, ok, oneLine, reasonOf, runCheck, warn } from './finding.ts'
+import { expectedSqliteSchema, sqliteSchema } from './sqlite-schema.ts'
 
 // 16 times the size at which SQLite writes the log back to the database.
 const largeLogBytes = 256 * 1024 * 1024
@@ -21,6 +22,7 @@ export async function openSqlite(path: string): Promise<DatabaseReader> {
 
   return {
     engine: 'sqlite',
+    schema: { expected: expectedSqliteSchema, query: sqliteSchema },
     rows,
     async snapshot(work) {
       connection.exec('begin')
