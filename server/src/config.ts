@@ -426,10 +426,8 @@ function parseSender(text: string): NonNullable<Config['mail']>['from'] | undefi
 }
 
 function parseSecretKey(text: string): Buffer | undefined {
-  const isHex = /^[0-9a-f]+$/i.test(text)
-  // Some 43 or 44 of the digits would pass as base64, and be another key.
-  if (isHex && text.length !== 64) return undefined
-  const key = Buffer.from(text, isHex ? 'hex' : 'base64')
+  // Digits that were cut off must not pass as base64: 43 of them would be another key.
+  const key = Buffer.from(text, /^[0-9a-f]+$/i.test(text) ? 'hex' : 'base64')
   return key.length === 32 ? key : undefined
 }
 
