@@ -36,15 +36,15 @@ interface SpawnedProcess {
 
 interface SpawnOptions {
   env: NodeJS.ProcessEnv
-  /** Where the process's log goes: into `output`, or straight to this process's stderr. */
-  log?: 'output' | 'stderr'
+  /** Where the process's log goes: into `output`, straight to this process's stderr, or to a file descriptor. */
+  log?: 'output' | 'stderr' | number
 }
 
 /** Starts node with these arguments. The process is killed with the test, or with this process. */
 export function spawnNode(args: string[], { env, log = 'output' }: SpawnOptions): SpawnedProcess {
   const child = spawn(process.execPath, args, {
     env: processEnvironment(env),
-    stdio: ['pipe', 'pipe', log === 'output' ? 'pipe' : 'inherit'],
+    stdio: ['pipe', 'pipe', log === 'output' ? 'pipe' : log === 'stderr' ? 'inherit' : log],
   })
   running.add(child)
   child.once('exit', () => running.delete(child))

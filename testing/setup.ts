@@ -45,7 +45,8 @@ export async function globalTeardown(): Promise<void> {
 
 // Where Linux keeps files in memory.
 const parent = '/dev/shm'
-const prefix = 'promptledger-tests-'
+// Another user's folders cannot be removed, and are not ours to remove.
+const prefix = `promptledger-run-${process.getuid?.()}-`
 const folder = join(parent, `${prefix}${process.pid}`)
 const neededBytes = 4 * 1024 ** 3
 

@@ -47,6 +47,19 @@ inBrowser('The settings page', (suite) => {
     )
   })
 
+  test('a form sends what it holds, even if Enter follows the last letter in the same moment', async (t) => {
+    const { key, organisation } = await service.tenant('free', 'admin')
+    const { page } = await suite.visit(t, { at: '/settings', key })
+    const region = page.getByRole('region', { name: 'Organisation' })
+    await region.getByLabel('Name').evaluate((field: HTMLInputElement) => {
+      Reflect.set(HTMLInputElement.prototype, 'value', 'Typed fast', field)
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+      field.form?.requestSubmit()
+    })
+    await region.getByText('Renamed.').waitFor()
+    assert.equal((await service.store.organisations.find(organisation.id))?.name, 'Typed fast')
+  })
+
   test('segments are declared for all prompts and for one prompt', async (t) => {
     const tenant = await service.tenant('free', 'admin')
     const visitor = await suite.visit(t, { at: '/settings', key: tenant.key })

@@ -98,7 +98,7 @@ function credentials({ caller, headers, operation }: Draft, target: Target): [st
   if (caller === 'anonymous' || has('Authorization', 'Cookie')) return []
   if (caller !== 'session') return [['Authorization', `Bearer ${target.keys[caller]}`]]
   const signsOut = operation.operation.operationId === 'signOut'
-  const cookie = signsOut ? (target.disposable.sessions.shift() ?? 'promptledger_session=x') : target.session
+  const cookie = signsOut ? (target.disposable.sessions.shift() ?? 'promptledger_session_0=x') : target.session
   return [
     ['Cookie', cookie],
     ...(has('Origin', 'Sec-Fetch-Site') ? [] : [['Sec-Fetch-Site', 'same-origin'] as [string, string]]),

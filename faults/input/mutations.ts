@@ -41,7 +41,7 @@ const headers: [weight: number, name: string, values: Arbitrary<string>][] = [
     'Cookie',
     fc.oneof(
       headerValues,
-      headerValues.map((text) => `promptledger_session=${text}`),
+      headerValues.map((text) => `promptledger_session_0=${text}`),
     ),
   ],
   [3, 'Content-Type', fc.oneof(oneOf(...contentTypes), headerValues)],

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { dirname } from 'node:path'
+import { closestName } from './typo.ts'
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -69,29 +70,47 @@ export interface Config {
   }
   /** The settings that have been replaced, each with what replaces it. */
   replaced: string[]
+  /** Variables that are no settings, but have names like one, each with the right name. */
+  mistyped: string[]
 }
 
 /** Reads the settings from environment variables. The error lists every invalid one. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const problems: string[] = []
   const replaced: string[] = []
+  const known: string[] = []
 
-  // An empty variable counts as unset, because compose files and shells easily produce one.
   function read<T>(name: string, fallback: string, parse: (text: string) => T | undefined, expected: string): T {
-    const text = readSecretFile(name) || env[name] || fallback
+    const text = textOf(name, problems) || fallback
     const value = parse(text)
-    // The message leaves out the value: DATABASE_URL contains a password.
-    if (value === undefined) problems.push(`${name} must be ${expected}`)
+    if (value === undefined) problems.push(describeWrong(name, expected, text))
     return value as T
   }
 
-  function readSecretFile(name: string): string {
-    const variable = `${name}_FILE`
-    const file = secretSettings.includes(name) && env[variable]
-    if (!file) return ''
+  /** An empty variable counts as unset, because compose files and shells easily produce one. */
+  function textOf(name: string, problems: string[]): string {
+    known.push(name)
+    const secret = secretSettings.includes(name) ? readSecretFile(`${name}_FILE`, problems) : null
+    // Unset, it would be a new database, into which signals go unnoticed.
+    if (secret === null && name === 'DATABASE_URL' && env[name] === '') {
+      problems.push(`${name} is empty. Set it, or remove it to use ${defaultDatabaseUrl}`)
+    }
+    return secret ?? env[name] ?? ''
+  }
+
+  /** Null without such a variable. Where it names no secret, falling back to the default would start a new installation. */
+  function readSecretFile(variable: string, problems: string[]): string | null {
+    known.push(variable)
+    const file = env[variable]
+    if (file === undefined) return null
     try {
-      return readFileSync(file, 'utf8').trim()
+      const text = file === '' ? '' : readFileSync(file, 'utf8').trim()
+      if (file === '') problems.push(`${variable} is empty. Set it to the path of a file, or remove it`)
+      else if (text === '')
+        problems.push(`${variable} names an empty file. Write the secret to it, or remove the variable`)
+      return text
     } catch (error) {
+      // Without the path: it may be the secret itself.
       problems.push(`${variable} names a file that cannot be read (${(error as NodeJS.ErrnoException).code})`)
       return ''
     }
@@ -126,9 +145,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   function readSignIn(): Config['signIn'] {
     const issues: Config['signIn']['problems'] = []
     function readOr<T>(setting: string, parse: (text: string) => T | undefined, expected: string): T | null {
-      const text = readSecretFile(setting) || env[setting] || ''
+      const unreadable: string[] = []
+      const text = textOf(setting, unreadable)
       const value = text === '' ? null : parse(text)
-      if (value === undefined) issues.push({ setting, message: `${setting} must be ${expected}` })
+      if (value === undefined) unreadable.push(describeWrong(setting, expected, text))
+      issues.push(...unreadable.map((message) => ({ setting, message })))
       return value ?? null
     }
     const server = readOr(
@@ -167,7 +188,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 
   const databaseUrl = read(
     'DATABASE_URL',
-    'sqlite:data/promptledger.db',
+    defaultDatabaseUrl,
     parseDatabaseUrl,
     'sqlite:<path> or postgres://<user>:<password>@<host>/<database>',
   )
@@ -184,14 +205,19 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const config: Config = {
     databaseUrl,
     databasePoolSize: read('DATABASE_POOL_SIZE', '10', integer(2, 1_000), 'a number from 2 to 1000'),
-    dataDir: env.DATA_DIR || dataDirOf(databaseUrl ?? ''),
-    host: env.HOST || '127.0.0.1',
+    dataDir: read('DATA_DIR', dataDirOf(databaseUrl ?? ''), (folder) => folder, 'a folder'),
+    host: read('HOST', '127.0.0.1', (host) => host, 'an address'),
     port: read('PORT', '3000', parsePort, 'a number from 0 to 65535'),
     metricsPort: metrics?.port ?? null,
     metricsHost: metrics?.host ?? metricsHost,
     logLevel: read('LOG_LEVEL', 'info', oneOf(logLevels), `one of ${logLevels.join(', ')}`),
     firstRun: read('PROMPTLEDGER_FIRST_RUN', 'on', oneOf(['on', 'off']), 'on or off') === 'on',
-    publicUrl: read('PUBLIC_URL', '', optional(parsePublicUrl), 'an http:// or https:// URL'),
+    publicUrl: read(
+      'PUBLIC_URL',
+      '',
+      optional(parsePublicUrl),
+      'http://<host> or https://<host>, without a path: the console is at the root of its host',
+    ),
     secretKey: read(
       'PROMPTLEDGER_SECRET_KEY',
       '',
@@ -262,14 +288,17 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       ),
     },
     replaced,
+    // Last, once all names are known.
+    mistyped: mistypedIn(env, known),
   }
   if (problems.length > 0) throw new Error(`Invalid settings: ${problems.join('; ')}`)
   return Object.freeze(config)
 }
 
 const sqlite = 'sqlite:'
+const defaultDatabaseUrl = 'sqlite:data/promptledger.db'
 /** Can also be in the file that `<name>_FILE` names, which wins: containers get secrets as files. */
-const secretSettings = [
+export const secretSettings = [
   'DATABASE_URL',
   'PROMPTLEDGER_SECRET_KEY',
   'PROMPTLEDGER_OLD_SECRET_KEYS',
@@ -293,7 +322,32 @@ const replacements: Record<string, string> = {
   ORGANISATION_CONCURRENCY: 'no longer needs to be set',
   INBOX_LIMIT: 'no longer needs to be set',
 }
+const maxShownCharacters = 80
 const defaultPlanLimits = 'free=1000,team=10000,business=100000'
+
+/** Leaves out what may contain a password. A value that is only wrong by a blank is shown in quotes. */
+function describeWrong(name: string, expected: string, text: string): string {
+  const isSecret = secretSettings.includes(name) || text.includes('@')
+  return `${name} must be ${expected}${isSecret ? '' : ` (it is ${quoted(text)})`}`
+}
+
+/** On one line, whatever it contains. */
+function quoted(text: string): string {
+  const shown = text.length > maxShownCharacters ? `${text.slice(0, maxShownCharacters)}…` : text
+  return `'${shown.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)}'`
+}
+
+/** Variables like `DATABSE_URL` or `PROMPTLEDGER_PORT`. Kubernetes sets the second for a service called promptledger, to `tcp://…`. */
+function mistypedIn(env: NodeJS.ProcessEnv, known: string[]): string[] {
+  return Object.entries(env).flatMap(([variable, value]) => {
+    if (!value || known.includes(variable) || /^(tcp|udp):/.test(value)) return []
+    const unprefixed = variable.replace(/^PROMPTLEDGER_/, '')
+    const meant = known.includes(unprefixed)
+      ? unprefixed
+      : (closestName(variable, known) ?? closestName(unprefixed, known))
+    return meant === null ? [] : [`${quoted(variable)} is no setting: did you mean ${meant}?`]
+  })
+}
 
 export const parsePort = integer(0, 65_535)
 
@@ -320,7 +374,7 @@ function dataDirOf(databaseUrl: string): string {
 
 function parsePublicUrl(text: string): string | undefined {
   const url = URL.parse(text)
-  return url !== null && /^https?:$/.test(url.protocol) ? text.replace(/\/+$/, '') : undefined
+  return url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href ? url.origin : undefined
 }
 
 function parseSmtpUrl(text: string): string | undefined {
@@ -372,7 +426,8 @@ function parseSender(text: string): NonNullable<Config['mail']>['from'] | undefi
 }
 
 function parseSecretKey(text: string): Buffer | undefined {
-  const key = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64')
+  // Digits that were cut off must not pass as base64: 43 of them would be another key.
+  const key = Buffer.from(text, /^[0-9a-f]+$/i.test(text) ? 'hex' : 'base64')
   return key.length === 32 ? key : undefined
 }
 

@@ -1,6 +1,7 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { ledger } from '../ledger.ts'
+import { useMutation } from '../mutation.ts'
 import { promptSegmentsKey, usePromptSegments } from '../signals/segments.tsx'
 import { Button } from '../ui/button.tsx'
 import { visibleText } from '../ui/untrusted-text.tsx'

@@ -1,6 +1,7 @@
+import { useMutation } from '../mutation.ts'
 import './organisation.css'
 import type { Organisation, SessionInfo } from '@promptledger/client'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { ledger } from '../ledger.ts'

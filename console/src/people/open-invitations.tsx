@@ -1,6 +1,7 @@
 import type { Invitation } from '@promptledger/client'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ledger } from '../ledger.ts'
+import { useMutation } from '../mutation.ts'
 import { Button } from '../ui/button.tsx'
 import { FormError } from '../ui/form-error.tsx'
 import { LoadError } from '../ui/load-state.tsx'

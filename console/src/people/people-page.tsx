@@ -1,6 +1,7 @@
+import { useMutation } from '../mutation.ts'
 import './people.css'
 import type { Person, SessionInfo } from '@promptledger/client'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'

@@ -5,10 +5,11 @@ import {
   type ProposalMode,
   type RegressionDetails,
 } from '@promptledger/client'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { ledger } from '../ledger.ts'
+import { useMutation } from '../mutation.ts'
 import { trialPath, useTrialsOf } from '../trials/trial-query.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { focusOnOpen } from '../ui/dialog.tsx'

@@ -1,7 +1,7 @@
 import type { Repository } from '@promptledger/client'
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ledger } from '../ledger.ts'
+import { useMutation } from '../mutation.ts'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { CopyField } from '../ui/copy-field.tsx'
 import { Checkbox } from '../ui/field.tsx'

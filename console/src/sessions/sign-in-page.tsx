@@ -1,8 +1,9 @@
 import { ForbiddenError, UnauthorizedError } from '@promptledger/client'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import type { FormEvent } from 'react'
 import { useLocation } from 'wouter'
 import logo from '../logo.svg'
+import { useMutation } from '../mutation.ts'
 import { usePageTitle } from '../page-head.tsx'
 import { errorMessage } from '../query-client.ts'
 import { Button } from '../ui/button.tsx'
@@ -77,33 +78,19 @@ function LinkForm({ token }: { token: string }) {
 }
 
 function EmailForm({ invitation }: { invitation: string | null }) {
-  const [email, setEmail] = useState('')
-  const sending = useMutation({ mutationFn: () => sendLink(email.trim(), invitation) })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    sending.mutate()
-  }
+  const sending = useMutation({ mutationFn: (email: string) => sendLink(email, invitation) })
   if (sending.isSuccess) {
     return (
       <div role="status">
-        <Notice tone="good">If {email.trim()} may sign in here, a link is on its way. It works for 15 minutes.</Notice>
+        <Notice tone="good">
+          If {sending.variables} may sign in here, a link is on its way. It works for 15 minutes.
+        </Notice>
       </div>
     )
   }
   return (
-    <form onSubmit={submit}>
-      <Field label="Email">
-        {(control) => (
-          <input
-            {...control}
-            type="email"
-            autoComplete="email"
-            required
-            value={email}
-            onChange={({ target }) => setEmail(target.value)}
-          />
-        )}
-      </Field>
+    <form onSubmit={(event) => submitOnly(event, sending.mutate)}>
+      <Field label="Email">{(control) => <input {...control} type="email" autoComplete="email" required />}</Field>
       <Failure error={sending.error} />
       <Button type="submit" kind="primary" busy={sending.isPending}>
         Email me a link
@@ -113,14 +100,9 @@ function EmailForm({ invitation }: { invitation: string | null }) {
 }
 
 function KeyForm({ isAlone }: { isAlone: boolean }) {
-  const [key, setKey] = useState('')
-  const attempt = useSignIn(() => signIn(key.trim()))
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    attempt.mutate()
-  }
+  const attempt = useSignIn(signIn)
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={(event) => submitOnly(event, attempt.mutate)}>
       <Field
         label="API key"
         hint={
@@ -140,8 +122,6 @@ function KeyForm({ isAlone }: { isAlone: boolean }) {
             autoFocus={isAlone}
             required
             placeholder="plk_…"
-            value={key}
-            onChange={(event) => setKey(event.target.value)}
           />
         )}
       </Field>
@@ -156,8 +136,18 @@ function KeyForm({ isAlone }: { isAlone: boolean }) {
   )
 }
 
+/**
+ * Passes on what the only field of the form holds. Not from React's state, because some password managers fill the field without
+ * an event. The field has no name, so that no browser ever puts the key into a URL.
+ */
+function submitOnly(event: FormEvent<HTMLFormElement>, send: (text: string) => void): void {
+  event.preventDefault()
+  const field = event.currentTarget.querySelector('input')
+  if (field !== null) send(field.value.trim())
+}
+
 /** Signs in, and leaves the sign-in page if it has the URL of its own. */
-function useSignIn(start: () => Promise<void>) {
+function useSignIn<Secret = void>(start: (secret: Secret) => Promise<void>) {
   const [location, navigate] = useLocation()
   return useMutation({
     mutationFn: start,

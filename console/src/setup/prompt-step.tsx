@@ -1,6 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ledger } from '../ledger.ts'
+import { useMutation } from '../mutation.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyableId } from '../ui/copy-button.tsx'
 import { FormError } from '../ui/form-error.tsx'

@@ -230,7 +230,7 @@ async function openLocalAlertService(config: Config, store: Store): Promise<Aler
   ])
   return openAlertService(config, {
     store,
-    vault: await openVault(config),
+    vault: await openVault(config, store.secrets),
     publicUrl: () => publicUrl(config),
     log: createLogger(config.logLevel),
     // The service finds due deliveries by polling.

@@ -33,7 +33,7 @@ export function archiveCommands(program: Command): void {
     const seconds = startTimer()
     const checked = checkBackup(readConfig(), file, secretOptions(options), startProgress)
     const { archive, bytes, storeIn } = await checked.finally(clearProgress)
-    await withStore((store) => storeIn(store).finally(clearProgress), { create: true })
+    await withStore((store) => storeIn(store).finally(clearProgress), { create: true, restores: true })
     const json = { file, bytes, seconds: seconds(), tables: archive.tables }
     const text = `Restored ${file}, created at ${archive.createdAt}, in ${json.seconds} s. All rows were read back and verified.`
     print(command, json, `${rowCounts(archive.tables)}\n\n${text}`)

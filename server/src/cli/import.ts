@@ -127,7 +127,7 @@ export function importCommands(program: Command): void {
 function voterHash(store: Store, config: Config, organisationId: number): (voter: string) => Promise<string> {
   let voters: Promise<Voters> | null = null
   return async (voter) => {
-    voters ??= openVault(config).then((vault) => createVoters(store.organisations, vault))
+    voters ??= openVault(config, store.secrets).then((vault) => createVoters(store.organisations, vault))
     return (await voters).hash(organisationId, voter)
   }
 }

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import { type ApiKey, type IssuedKey, issueKey, type Role, roles, rotateKey } from '../domain/access/api-key.ts'
 import { operator } from '../domain/access/audit.ts'
 import type { Vault } from '../domain/repositories/vault.ts'
+import type { Store } from '../domain/store.ts'
 import { isoTime } from '../domain/time.ts'
 import { toIssuedKeyBody, toKeyBody } from '../http/keys/body.ts'
 import { integerArgument, lifetimeArgument, overlapOption } from './arguments.ts'
@@ -35,7 +36,7 @@ export function keyCommands(program: Command): void {
         const now = Date.now()
         const expiresAt = expires === undefined ? null : now + expires
         const details = { organisationId: org, name, role, prompts: prompts ?? null, createdAt: now, expiresAt }
-        const issued = await issueKey(store.keys, details, operator, await vaultFor(role, config))
+        const issued = await issueKey(store.keys, details, operator, await vaultFor(role, config, store))
         print(command, toIssuedKeyBody(issued), describeIssued(issued))
       }),
     )
@@ -74,7 +75,7 @@ export function keyCommands(program: Command): void {
       withStore(async (store, config) => {
         const old = await keyOrFail(store, id)
         const now = Date.now()
-        const issued = await rotateKey(store.keys, old, overlap, now, operator, await vaultFor(old.role, config))
+        const issued = await rotateKey(store.keys, old, overlap, now, operator, await vaultFor(old.role, config, store))
         const until = isoTime(Math.min(now + overlap, old.expiresAt ?? Number.POSITIVE_INFINITY))
         print(command, toIssuedKeyBody(issued), `${describeIssued(issued)}\nThe old key ${id} expires at ${until}.`)
       }),
@@ -82,10 +83,10 @@ export function keyCommands(program: Command): void {
 }
 
 /** Imported and opened on demand: on SQLite, opening it creates a secret key, which other keys do not need. */
-async function vaultFor(role: Role, config: Config): Promise<Vault | null> {
+async function vaultFor(role: Role, config: Config, { secrets }: Store): Promise<Vault | null> {
   if (role !== 'signing') return null
   const { openVault } = await import('../service/secret-key.ts')
-  return openVault(config)
+  return openVault(config, secrets)
 }
 
 function describeIssued({ key: { id, role, prompts, organisationId }, secret }: IssuedKey): string {

@@ -179,7 +179,7 @@ function numberArgument(text: string): number {
 /** Opens the vault on demand: listing needs no secret key. */
 async function openContext(store: Store, config: Config): Promise<SourceContext> {
   const { openVault } = await import('../service/secret-key.ts')
-  return { sources: store.sources, vault: await openVault(config), clock: Date.now }
+  return { sources: store.sources, vault: await openVault(config, store.secrets), clock: Date.now }
 }
 
 function describeAdded({ id, name, adapter, url, secret, has_secret: hasSecret }: AddedSourceBody): string {

@@ -6,6 +6,7 @@ import { createApplication, createShop, type Shop } from '../demo/shop.ts'
 import { createJudge } from '../service/judge.ts'
 import { createLogger } from '../service/log.ts'
 import { serve } from '../service/serve.ts'
+import { stopSignals } from '../service/shutdown.ts'
 import { openSyncContext } from '../service/sync-context.ts'
 import { openStore } from '../store/open.ts'
 
@@ -15,8 +16,8 @@ export interface Demo extends Shop {
 
 /** Starts the service on a temporary database with sample data. The process deletes its folder on exit. */
 export async function startDemo(settings: Config, onStep: (text: string) => void): Promise<Demo> {
-  // By default a signal ends the process without 'exit' handlers. Once the service runs, it handles SIGINT and SIGTERM itself.
-  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, exitOnSignal)
+  // By default a signal ends the process without 'exit' handlers. Once the service runs, it handles them itself.
+  for (const signal of stopSignals) process.on(signal, exitOnSignal)
   const folder = mkdtempSync(join(tmpdir(), 'promptledger-demo-'))
   process.on('exit', () => deleteFolder(folder))
   const config: Config = {
@@ -29,7 +30,7 @@ export async function startDemo(settings: Config, onStep: (text: string) => void
   }
   const shop = await fillDatabase(config, onStep)
   const { address } = await serve(config, createApplication(shop))
-  for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, exitOnSignal)
+  for (const signal of stopSignals) process.off(signal, exitOnSignal)
   return { address, ...shop }
 }
 

@@ -1,18 +1,22 @@
 import { type Config, readConfig } from '../config.ts'
 import type { Store } from '../domain/store.ts'
+import { requireDatabaseOfKey } from '../service/secret-key.ts'
 import { openStore } from '../store/open.ts'
 
 interface WithStoreOptions {
   /** Creates a missing SQLite file. Otherwise the command fails: DATABASE_URL is probably mistyped. */
   create?: boolean
+  /** Fills a database that was lost. Otherwise the command fails where only its key is left. */
+  restores?: boolean
 }
 
 /** Runs `work` on the configured database and closes it afterwards. */
 export async function withStore<T>(
   work: (store: Store, config: Config) => Promise<T>,
-  { create = false }: WithStoreOptions = {},
+  { create = false, restores = false }: WithStoreOptions = {},
 ): Promise<T> {
   const config = readConfig(process.env)
+  if (!restores) requireDatabaseOfKey(config)
   const store = await openStore({
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,

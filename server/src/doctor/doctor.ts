@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Clock } from '../domain/time.ts'
 import { isSupportedGit, minGitVersion, readGitVersion } from '../git/version.ts'
+import { requireDatabaseOfKey } from '../service/secret-key.ts'
 import { verifyChain } from '../store/sql/audit-chain.ts'
 import { checkAllocator } from './allocator.ts'
 import { checkClock } from './clock.ts'
@@ -64,7 +65,9 @@ export function describeFindings(findings: Finding[]): string {
     .join('\n')
 }
 
-async function openDatabase({ databaseUrl, databasePoolSize }: Config, now: Clock): Promise<DatabaseReader> {
+async function openDatabase(config: Config, now: Clock): Promise<DatabaseReader> {
+  requireDatabaseOfKey(config)
+  const { databaseUrl, databasePoolSize } = config
   if (databaseUrl.startsWith('sqlite:')) {
     const { openSqlite } = await import('./sqlite.ts')
     return openSqlite(databaseUrl.slice('sqlite:'.length), now)

@@ -1,7 +1,8 @@
 import { migrationsFolders } from '../files.ts'
 import { readMigrations } from '../store/migrations.ts'
 import type { DatabaseReader } from './database.ts'
-import { type Finding, fail, ok, warn } from './finding.ts'
+import { type Finding, fail, listExamples, ok, warn } from './finding.ts'
+import { missingParts, type SchemaPart } from './schema.ts'
 
 const migrationTableExists = {
   sqlite: `select count(*) as tables from sqlite_schema where name = 'schema_migrations'`,
@@ -32,7 +33,16 @@ export async function checkMigrations(database: DatabaseReader): Promise<{ findi
     const fix = "Start this version or run 'promptledger migrate'. Until then, stored data is not checked"
     return { migrated: false, finding: warn('migrations', message, fix) }
   }
-  return { migrated: true, finding: ok('migrations', message) }
+  const missing = missingParts(
+    database.schema.expected(),
+    (await database.rows(database.schema.query)) as unknown as SchemaPart[],
+  )
+  if (missing.length === 0) return { migrated: true, finding: ok('migrations', message) }
+  const listed = listExamples(missing.map(({ kind, name }) => `${kind} ${name}`))
+  const fix = 'Restore a backup: the last restore was not complete, or this was dropped by hand'
+  // The other checks need tables and columns, but no index.
+  const migrated = missing.every(({ kind }) => kind === 'index')
+  return { migrated, finding: fail('migrations', `${message}, but it lacks the ${listed}`, fix) }
 }
 
 async function readVersion(database: DatabaseReader): Promise<{ version: number; applied: number }> {

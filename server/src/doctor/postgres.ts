@@ -1,8 +1,6 @@
 import pg from 'pg'
 import { type Instant, monthStart, nextMonthStart } from '../domain/time.ts'
-import { migrationsFolders } from '../files.ts'
 import { workerPoolSize } from '../service/worker/pool-size.ts'
-import { createMigrationTable, readMigrations } from '../store/migrations.ts'
 import { getTypeParser, numberPlaceholders } from '../store/postgres/connection.ts'
 import { minServerVersion } from '../store/postgres/database.ts'
 import { findLayoutProblems, findLocalRemains, findUnreachableNodes } from '../store/postgres/distributed-layout.ts'
@@ -13,6 +11,7 @@ import { tryRecording } from '../store/postgres/try-recording.ts'
 import type { Row, Value } from '../store/sql/database.ts'
 import { anyPrompt, type DatabaseReader } from './database.ts'
 import { type Finding, fail, ok, reasonOf, runCheck, warn } from './finding.ts'
+import { expectedPostgresSchema, postgresSchema } from './postgres-schema.ts'
 
 const guide = 'docs/operations/postgres.md'
 
@@ -53,6 +52,7 @@ export async function openPostgres(url: string, poolSize: number, now: () => Ins
 
   return {
     engine: 'postgres',
+    schema: { expected: expectedPostgresSchema, query: postgresSchema },
     rows,
     async snapshot(work) {
       // Asked before, because the first query of the transaction fixes what it sees.
@@ -114,16 +114,8 @@ async function checkServer(rows: DatabaseReader['rows'], address: string): Promi
   return fail('database', message, 'Update PostgreSQL to 15 or newer')
 }
 
-const madeByMigration = /(?:create table(?: if not exists)?|rename to)\s+(\w+)/gi
-
-function ourTables(): string[] {
-  const statements = readMigrations(migrationsFolders.postgres).map(({ sql }) => sql)
-  return [createMigrationTable, ...statements].flatMap((sql) =>
-    [...sql.matchAll(madeByMigration)].map(([, name]) => name as string),
-  )
-}
-
 async function checkPrivileges(rows: DatabaseReader['rows']): Promise<Finding> {
+  const tables = expectedPostgresSchema().flatMap(({ kind, name }) => (kind === 'table' ? [name] : []))
   const [row] = await rows(
     `select quote_ident(current_user) as role, quote_ident(current_schema()) as schema, pg_is_in_recovery()::int as is_standby,
        has_schema_privilege(current_schema(), 'create')::int as can_create,
@@ -132,7 +124,7 @@ async function checkPrivileges(rows: DatabaseReader['rows']): Promise<Finding> {
          and (c.relname = any(?) or c.relname ~ '^signals_\\d{4}_\\d{2}$') and not (pg_has_role(c.relowner, 'usage') and has_table_privilege(c.oid, 'select')
          and has_table_privilege(c.oid, 'insert') and has_table_privilege(c.oid, 'update')
          and has_table_privilege(c.oid, 'delete'))) as not_owned`,
-    [`{${ourTables().join(',')}}`],
+    [`{${tables.join(',')}}`],
   )
   const { role, schema, is_standby, can_create, can_create_temporary, not_owned } = row as Row
   if (is_standby === 1) {

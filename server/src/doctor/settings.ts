@@ -5,20 +5,10 @@ import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 export function checkSettings(env: NodeJS.ProcessEnv): { finding: Finding; config: Config | null } {
   try {
     const config = readConfig(env)
-    const isLocal = ['127.0.0.1', '::1', 'localhost'].includes(config.host)
-    if (!isLocal && config.publicUrl === null) {
-      const message = [`HOST is ${config.host}, but PUBLIC_URL is not set`, ...config.replaced].join('; ')
-      const fix = 'Set PUBLIC_URL to the URL at which people and forges reach the service'
-      return { config, finding: warn('settings', message, fix) }
-    }
-    if (config.replaced.length > 0) {
-      const fix = 'Change them as in .env.example. The old names will be removed in the next major version'
-      return { config, finding: warn('settings', config.replaced.join('; '), fix) }
-    }
-    const { problems } = config.signIn
-    if (problems.length > 0) {
-      const fix = 'Correct them as in docs/sign-in.md. Until then, only keys sign in'
-      return { config, finding: warn('settings', problems.map(({ message }) => message).join('; '), fix) }
+    const warnings = warningsOf(config)
+    if (warnings.length > 0) {
+      const [messages, fixes] = [warnings.flatMap(({ messages }) => messages), warnings.map(({ fix }) => fix)]
+      return { config, finding: warn('settings', messages.join('; '), fixes.join('. ')) }
     }
     const limits = Object.entries(config.planLimits).map(
       ([plan, limit]) => `${plan} ${limit?.toLocaleString('en') ?? 'unlimited'}`,
@@ -40,4 +30,23 @@ export function checkSettings(env: NodeJS.ProcessEnv): { finding: Finding; confi
       return { finding, config: null }
     }
   }
+}
+
+function warningsOf({ host, publicUrl, replaced, mistyped, signIn }: Config): { messages: string[]; fix: string }[] {
+  const isReachable = !['127.0.0.1', '::1', 'localhost'].includes(host)
+  return [
+    {
+      messages: isReachable && publicUrl === null ? [`HOST is ${host}, but PUBLIC_URL is not set`] : [],
+      fix: 'Set PUBLIC_URL to the URL at which people and forges reach the service',
+    },
+    { messages: mistyped, fix: 'Rename or remove these variables: the service ignores them' },
+    {
+      messages: replaced,
+      fix: 'Change them as in .env.example. The old names will be removed in the next major version',
+    },
+    {
+      messages: signIn.problems.map(({ message }) => message),
+      fix: 'Correct them as in docs/sign-in.md. Until then, only keys sign in',
+    },
+  ].filter(({ messages }) => messages.length > 0)
 }

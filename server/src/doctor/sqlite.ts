@@ -8,6 +8,7 @@ import { tryRecording } from '../store/sqlite/try-recording.ts'
 import { anyPrompt, type DatabaseReader } from './database.ts'
 import { checkFreeSpace, formatSize } from './disk.ts'
 import { type Finding, fail, ok, oneLine, reasonOf, runCheck, warn } from './finding.ts'
+import { expectedSqliteSchema, sqliteSchema } from './sqlite-schema.ts'
 
 // 16 times the size at which SQLite writes the log back to the database.
 const largeLogBytes = 256 * 1024 * 1024
@@ -23,6 +24,7 @@ export async function openSqlite(path: string, now: Clock): Promise<DatabaseRead
 
   return {
     engine: 'sqlite',
+    schema: { expected: expectedSqliteSchema, query: sqliteSchema },
     rows,
     async snapshot(work) {
       connection.exec('begin')

@@ -32,6 +32,7 @@ import type { SignalStore } from './signals/signal.ts'
 import type { VoteStore } from './signals/votes.ts'
 import type { SourceStore } from './sources/source.ts'
 import type { TelemetryStore } from './telemetry/telemetry.ts'
+import type { Instant } from './time.ts'
 import type { TrialStore } from './trials/trial.ts'
 
 /** Calls waiting for the database, which are answered in batches. */
@@ -115,6 +116,8 @@ export interface Store {
   archive: ArchiveStore
   /** The version of the newest migration. Opening the store applies all of them. */
   schemaVersion: number
+  /** When the database got its first table: the same for all processes that use it. */
+  databaseCreatedAt: Instant
   /**
    * Invalidates stale caches. Reads after this call see all changes made before it, except that changes by another process may
    * take 5 ms longer. Keys, sessions, prompts and history are cached between calls, so call this first wherever a missed change

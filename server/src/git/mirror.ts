@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { createFolder } from '../folder.ts'
 import { decode } from './bytes.ts'
 import { objectBytes } from './object-bytes.ts'
 import { readRef } from './refs.ts'
@@ -28,7 +29,7 @@ const maxRefFiles = 100
 /** Creates the mirror if it does not exist. The length of `head`, any commit of the remote, selects SHA-1 or SHA-256. */
 export async function ensureMirror({ path }: Mirror, head: string): Promise<void> {
   if (mirrorExists(path)) return
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  createFolder(dirname(path), 0o700)
   // Created under a temporary name, so that an interrupted attempt is never mistaken for a complete mirror.
   const unfinished = await mkdtemp(`${path}.`)
   try {

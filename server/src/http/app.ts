@@ -24,6 +24,7 @@ import { malformedRequestHandler } from './malformed-requests.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { otlpRoutes } from './otlp/routes.ts'
 import { commonHeaders } from './security-headers.ts'
+import { type Cookies, createCookies } from './sessions/cookie.ts'
 import { installShortPath, type Operation, operations, type ShortPath } from './short-path.ts'
 import { createSignInDesk } from './sign-in/desk.ts'
 import { signInRoutes } from './sign-in/routes.ts'
@@ -39,6 +40,7 @@ declare module 'fastify' {
     contents: ContentsReader
     rejectedKeys: RejectedKeys
     clientAddresses: ClientAddresses
+    cookies: Cookies
     shortPath: ShortPath | null
   }
   interface FastifyRequest {
@@ -132,6 +134,7 @@ export function buildApp(context: Context): FastifyInstance {
   app.decorate('contents', createContentsReader(context.repositories))
   app.decorate('auditThrottle', createAuditThrottle(store.audit, clock))
   app.decorate('clientAddresses', createClientAddresses(trustedProxies))
+  app.decorate('cookies', createCookies(store.databaseCreatedAt, publicUrl))
   app.decorate('rejectedKeys', createRejectedKeys(app.auditThrottle, app.clientAddresses, log, clock))
   flushRegularly(app, log)
   const signInDesk = createSignInDesk(context)
@@ -140,7 +143,7 @@ export function buildApp(context: Context): FastifyInstance {
     loadShedder.guard(guarded)
     guarded.register(plugin(docsRoutes))
     guarded.register(plugin(webhookRoutes))
-    guarded.register(async (app) => consoleRoutes(app, consoleFiles, publicUrl))
+    guarded.register(async (app) => consoleRoutes(app, consoleFiles))
     guarded.register(plugin(mcpRoutes))
     guarded.register(plugin(otlpRoutes))
     const { demo } = context

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { crossOriginMessage } from '../../../contract/schema.ts'
 import { type Access, hashSecret, isActive, isWellFormedSecret } from '../domain/access/api-key.ts'
@@ -9,7 +8,6 @@ import type { Instant } from '../domain/time.ts'
 import { endedSession, endedShare, unauthorized } from './errors.ts'
 import type { RejectedKeys } from './keys/rejected.ts'
 import { isSameOrigin } from './same-origin.ts'
-import { sessionTokenIn } from './sessions/cookie.ts'
 
 const bearer = /^bearer +(\S+)$/i
 
@@ -61,11 +59,11 @@ export async function authenticate(
  */
 export async function authenticateSession(
   store: Store,
-  { method, headers }: { method: string; headers: IncomingHttpHeaders },
+  { method, headers, server }: FastifyRequest,
   publicUrl: string,
   now: Instant,
 ): Promise<Access> {
-  const token = sessionTokenIn(headers.cookie, publicUrl)
+  const token = server.cookies.sessionTokenIn(headers.cookie)
   const access = token === null ? null : await store.sessions.findAccess(hashSecret(token))
   if (access === null) throw unauthorized()
   if (!isActive(access, now)) {

@@ -1,4 +1,7 @@
+import { writeSync } from 'node:fs'
 import pino, { type Logger } from 'pino'
+
+const retryMs = 10
 
 /** Logs JSON lines to standard error. */
 export function createLogger(level: string): Logger {
@@ -10,8 +13,25 @@ export function createLogger(level: string): Logger {
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: serializeError },
     },
-    pino.destination(2),
+    { write },
   )
+}
+
+/**
+ * Drops a line that cannot be written, because the disk is full or the terminal is gone. Pino's own destination throws then, out of
+ * whatever wanted to log, and waits forever when it logs a fatal error.
+ */
+function write(line: string): void {
+  let rest = Buffer.from(line)
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(2, rest))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return
+      // The reader of a pipe is slow.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs)
+    }
+  }
 }
 
 /** Keeps only fields that cannot contain user data: PostgreSQL quotes rows in an error's `detail`. */

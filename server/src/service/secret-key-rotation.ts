@@ -14,13 +14,13 @@ import { addKey, findVault, keyFile, openVault, readKeyFile, removeOldKeys, uses
  * interrupted: then continues that one.
  */
 export async function rotateSecretKey(config: Config, store: Store): Promise<Reencryption> {
-  const vault = await openVault(config)
+  const vault = await openVault(config, store.secrets)
   if (!usesKeyFile(config)) return reencryptSecrets(store.secrets, vault, Date.now())
   const file = keyFile(config.dataDir)
   const isContinued = (readKeyFile(file)?.length ?? 0) > 1 && (await countOutdated(store.secrets, vault)) > 0
   if (!isContinued) await addKey(file)
   // Opened again, so that it has the new key.
-  return reencryptSecrets(store.secrets, await openVault(config), Date.now())
+  return reencryptSecrets(store.secrets, await openVault(config, store.secrets), Date.now())
 }
 
 /** Removes old keys from the key file. Rejects while a secret needs one of them. */

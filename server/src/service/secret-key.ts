@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { link, mkdir, open, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { link, open, rename, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { type Config, parseSecretKeys } from '../config.ts'
 import { DomainError } from '../domain/errors.ts'
+import { listSecrets, type SealedSecretStore } from '../domain/repositories/secret-rotation.ts'
 import { createVault, type Vault } from '../domain/repositories/vault.ts'
+import { createFolder } from '../folder.ts'
 
 type KeySettings = Pick<Config, 'secretKey' | 'oldSecretKeys' | 'databaseUrl' | 'dataDir'>
 
@@ -12,8 +14,8 @@ type KeySettings = Pick<Config, 'secretKey' | 'oldSecretKeys' | 'databaseUrl' | 
  * Opens the vault with PROMPTLEDGER_SECRET_KEY or, on SQLite, with a key that is generated once and stored in DATA_DIR. On
  * PostgreSQL without a key, the service still starts, and only operations that need a secret fail.
  */
-export async function openVault(config: KeySettings): Promise<Vault> {
-  if (usesKeyFile(config)) await createKeyFile(keyFile(config.dataDir))
+export async function openVault(config: KeySettings, secrets: SealedSecretStore): Promise<Vault> {
+  if (usesKeyFile(config)) await ensureKeyFile(keyFile(config.dataDir), secrets)
   const vault = findVault(config)
   if (vault !== null) return vault
   const missing = (): never => {
@@ -69,11 +71,45 @@ function createFileVault(file: string, otherKeys: Buffer[]): Vault {
   }
 }
 
-async function createKeyFile(file: string): Promise<void> {
+/**
+ * Throws if the SQLite database is missing or empty beside its key. A mount may be missing, or DATABASE_URL be wrong: signals would go to
+ * a new database, unnoticed.
+ */
+export function requireDatabaseOfKey(config: KeySettings): void {
+  const file = keyFile(config.dataDir)
+  if (!usesKeyFile(config) || !existsSync(file)) return
+  const path = config.databaseUrl.slice('sqlite:'.length)
+  const size = path === ':memory:' ? 1 : statSync(path, { throwIfNoEntry: false })?.size
+  if (size !== undefined && size > 0) return
+  throw new Error(
+    `The database ${resolve(path)} ${size === 0 ? 'is empty' : 'does not exist'}, but its key ${resolve(file)} does, so there was one. ` +
+      "Check DATABASE_URL and that its volume is mounted, or restore a backup with 'promptledger restore <file>'. " +
+      'For a new database instead, move the key to a safe place or set DATA_DIR to another folder',
+  )
+}
+
+async function ensureKeyFile(file: string, secrets: SealedSecretStore): Promise<void> {
   if (readKeyFile(file) !== null) return
+  for await (const _secret of listSecrets(secrets)) {
+    // Another process that started at the same time has created the key and stored the secret.
+    if (existsSync(file)) return
+    throw new Error(
+      `${resolve(file)} does not exist, but the database has secrets that were encrypted with it. Restore it from a backup, check ` +
+        'DATA_DIR, or set PROMPTLEDGER_SECRET_KEY if they were encrypted with that. If the key is lost, write a new one to the file ' +
+        "(openssl rand -hex 32): 'promptledger doctor' then says what has to be connected again",
+    )
+  }
+  try {
+    await createKeyFile(file)
+  } catch (error) {
+    throw new Error(`Cannot create ${file}: ${(error as Error).message}. Check DATA_DIR`, { cause: error })
+  }
+}
+
+async function createKeyFile(file: string): Promise<void> {
   // A complete temporary file is linked into place: if several processes start at once, one wins and none reads a partial key.
   const unfinished = unfinishedName(file)
-  await mkdir(join(file, '..'), { recursive: true })
+  createFolder(dirname(file))
   await writeDurably(unfinished, 'wx', newKeyLine())
   try {
     await link(unfinished, file)
@@ -107,8 +143,9 @@ export function readKeyFile(file: string): Buffer[] | null {
     }
     return keys
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return null
+    throw code === undefined ? error : new Error(`Cannot read ${file}: ${message}. Check DATA_DIR`, { cause: error })
   }
 }
 

@@ -25,6 +25,7 @@ import { type MetricsServer, startMetricsServer } from './metrics.ts'
 import { startNotifier } from './notifier.ts'
 import { withProposals } from './proposals.ts'
 import { startRetention, startTelemetryRetention } from './retention.ts'
+import { requireDatabaseOfKey } from './secret-key.ts'
 import { type Running, stopOnSignal, stopService } from './shutdown.ts'
 import { startSourcePoller } from './source-poller.ts'
 import { openSyncContext } from './sync-context.ts'
@@ -45,12 +46,13 @@ export interface Served {
   firstRun: FirstRun | null
 }
 
-/** Starts the service. It runs until the process receives SIGTERM or SIGINT: see shutdown.ts. */
+/** Starts the service. It runs until the process receives a signal to stop: see shutdown.ts. */
 export async function serve(config: Config, demo?: DemoApplication): Promise<Served> {
   const log = createLogger(config.logLevel)
-  for (const message of config.replaced) log.warn(message)
+  for (const message of [...config.replaced, ...config.mistyped]) log.warn(message)
   for (const { setting, message } of config.signIn.problems)
     log.warn({ setting }, `a setting of sign-in is wrong: ${message}`)
+  requireDatabaseOfKey(config)
   const metrics = config.metricsPort === null ? null : (await import('../metrics/metrics.ts')).createMetrics()
   const store = await openStore({
     url: config.databaseUrl,

@@ -8,6 +8,8 @@ import type { RunningNotifier } from './notifier.ts'
 const cutConnectionsAfterMs = 8_000
 export const exitAfterMs = 9_000
 
+export const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
 interface Stoppable {
   stop(): Promise<void>
 }
@@ -25,7 +27,7 @@ export interface Running {
   store: Store
 }
 
-/** Stops the service on SIGTERM or SIGINT and exits with 0, or with 1 if stopping fails or takes too long. */
+/** Stops the service on SIGTERM, SIGINT or, when its terminal closes, SIGHUP, and exits with 0, or with 1 if stopping fails or takes too long. */
 export function stopOnSignal(running: Running, log: Logger): void {
   let stopping = false
   const onSignal = async (signal: NodeJS.Signals) => {
@@ -45,8 +47,7 @@ export function stopOnSignal(running: Running, log: Logger): void {
       process.exit(1)
     }
   }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
+  for (const signal of stopSignals) process.on(signal, onSignal)
 }
 
 /**

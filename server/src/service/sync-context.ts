@@ -12,7 +12,7 @@ export async function openSyncContext(config: Config, store: Store, log: Logger)
   limitGitMemory(config.gitMemoryLimitMb * megabyte)
   return {
     store,
-    vault: await openVault(config),
+    vault: await openVault(config, store.secrets),
     clock: Date.now,
     log,
     dataDir: config.dataDir,

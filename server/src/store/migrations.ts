@@ -33,4 +33,6 @@ export function pendingMigrations(migrations: Migration[], current: number): Mig
 export const createMigrationTable =
   'create table if not exists schema_migrations (version integer primary key, name text not null, applied_at bigint not null)'
 
+export const createdAt = 'select applied_at from schema_migrations order by version limit 1'
+
 export const currentVersion = 'select coalesce(max(version), 0) as version from schema_migrations'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { onTestEnd } from '../../../testing/cleanup.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig, secretSettings } from '../../src/config.ts'
 
 function failureOf(run: () => unknown): Error {
   try {
@@ -50,6 +50,7 @@ describe('Settings', () => {
       trustedProxies: [],
       requestLimits: { organisationShare: 75, keyShare: 50, organisationConcurrency: 32 },
       replaced: [],
+      mistyped: [],
     })
   })
 
@@ -76,6 +77,122 @@ describe('Settings', () => {
       failureOf(() => readConfig({ SMTP_URL_FILE: join(folder, 'none') })).message,
       'Invalid settings: SMTP_URL_FILE names a file that cannot be read (ENOENT)',
     )
+  })
+
+  test('a secret that is missing or empty is an error instead of the default, which would be a new installation', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'promptledger-config-'))
+    onTestEnd(() => rm(folder, { recursive: true, force: true }))
+    const problemsOf = (env: Record<string, string>) => {
+      const { problems } = readConfig(Object.assign({}, env)).signIn
+      return problems.map(({ message }) => message).join('; ')
+    }
+    for (const text of ['', ' \n', '\ufeff\r\n']) {
+      await writeFile(join(folder, 'empty'), text)
+      for (const name of secretSettings) {
+        const env = { [name]: 'x', [`${name}_FILE`]: join(folder, 'empty') }
+        const message = `${name}_FILE names an empty file. Write the secret to it, or remove the variable`
+        if (name.startsWith('SIGN_IN_')) assert.equal(problemsOf(env), message)
+        else assert.equal(failureOf(() => readConfig(env)).message, `Invalid settings: ${message}`)
+      }
+    }
+    const unreadable = { '': /is empty\. Set it to the path of a file/, [folder]: /cannot be read \(EISDIR\)/ }
+    for (const [path, message] of Object.entries(unreadable)) {
+      for (const name of secretSettings) {
+        const env = { [`${name}_FILE`]: path }
+        const found = name.startsWith('SIGN_IN_') ? problemsOf(env) : failureOf(() => readConfig(env)).message
+        assert.match(found, message)
+        assert.ok(found.includes(`${name}_FILE `), found)
+      }
+    }
+    assert.throws(
+      () => readConfig({ DATABASE_URL: '' }),
+      /DATABASE_URL is empty\. Set it, or remove it to use sqlite:data/,
+    )
+    assert.doesNotThrow(() => readConfig({ PORT: '', DATA_DIR: '', PUBLIC_URL: '', PROMPTLEDGER_SECRET_KEY: '' }))
+  })
+
+  test('a wrong value is shown in quotes and on one line, unless it may contain a secret', () => {
+    const messageOf = (env: Record<string, string>) => failureOf(() => readConfig(env)).message
+    assert.match(messageOf({ PORT: '3000 ' }), /PORT must be a number from 0 to 65535 \(it is '3000 '\)$/)
+    assert.match(messageOf({ LOG_LEVEL: 'a\nb\u202e\u2028' }), / \(it is 'a\\u\{a\}b\\u\{202e\}\\u\{2028\}'\)$/)
+    assert.ok(messageOf({ LOG_LEVEL: 'x'.repeat(1_000) }).endsWith(` (it is '${'x'.repeat(80)}…')`))
+    for (const name of [...secretSettings.filter((name) => !name.startsWith('SIGN_IN_')), 'PUBLIC_URL', 'ALERT_FROM']) {
+      assert.doesNotMatch(messageOf({ [name]: 'x://user:hunter2@host:x y' }), /hunter2/, name)
+    }
+  })
+
+  test('the service is at the root of its host: PUBLIC_URL with a path, a query or a login is rejected', () => {
+    const urlOf = (PUBLIC_URL: string) => readConfig({ PUBLIC_URL }).publicUrl
+    assert.equal(urlOf('https://ledger.example/'), 'https://ledger.example')
+    // Otherwise its cookies were not Secure.
+    assert.equal(urlOf('HTTPS://Ledger.Example:443'), 'https://ledger.example')
+    assert.equal(urlOf('http://[::1]:3000'), 'http://[::1]:3000')
+    for (const wrong of ['/sub/', '/sub', '//', '/?a=b', '/#a']) {
+      assert.throws(() => urlOf(`https://ledger.example${wrong}`), /PUBLIC_URL must be http:.*, without a path/, wrong)
+    }
+    assert.throws(
+      () => urlOf('https://user:hunter2@ledger.example'),
+      /without a path: the console is at the root of its host$/,
+    )
+  })
+
+  test('a variable with almost the name of a setting is reported with the right name, and no other is', () => {
+    const mistyped = {
+      DATABSE_URL: 'DATABASE_URL',
+      TRUSTED_PROXY: 'TRUSTED_PROXIES',
+      PROMPTLEDGER_PORT: 'PORT',
+      PROMPTLEDGER_DATABASE_URL: 'DATABASE_URL',
+      PROMPTLEDGER_DATA_DIRS: 'DATA_DIR',
+      PROMPTLEDGER_SECRET_KEYFILE: 'PROMPTLEDGER_SECRET_KEY_FILE',
+      ORGANIZATION_SHARE: 'ORGANISATION_SHARE',
+      PLAN_LIMIT: 'PLAN_LIMITS',
+    }
+    for (const [variable, setting] of Object.entries(mistyped)) {
+      const expected = [`'${variable}' is no setting: did you mean ${setting}?`]
+      assert.deepEqual(readConfig({ [variable]: 'x' }).mistyped, expected)
+    }
+    const ofOthers = [
+      ...[
+        'PATH',
+        'HOME',
+        'HOSTNAME',
+        'HOSTTYPE',
+        'POST',
+        'PGHOST',
+        'PGPORT',
+        'REDIS_URL',
+        'SECRET_KEY',
+        'NODE_ENV',
+        'SHELL',
+      ],
+      ...[
+        'DATABASE_USER',
+        'DATABASE_HOST',
+        'DATABASE_NAME',
+        'TEST_DATABASE_URL',
+        'SMTP_HOST',
+        'SMTP_USER',
+        'PUBLIC_KEY',
+      ],
+      ...[
+        'PROMPTLEDGER_KEY',
+        'PROMPTLEDGER_URL',
+        'PROMPTLEDGER_SIGNING_KEY',
+        'WEB_CONCURRENCY',
+        'XDG_DATA_DIRS',
+        'ALLOWED',
+      ],
+    ]
+    // The last ones are what Kubernetes sets for services called promptledger and promptledger-metrics.
+    const env = {
+      ...Object.fromEntries(ofOthers.map((name) => [name, 'x'])),
+      PROMPTLEDGER_PORT: 'tcp://10.0.0.1:3000',
+      PROMPTLEDGER_METRICS_PORT: 'tcp://10.0.0.1:9464',
+      PROMPTLEDGER_SERVICE_HOST: '10.0.0.1',
+      PROMPTLEDGER_SERVICE_PORT: '3000',
+      PROMPTLEDGER_PORT_3000_TCP_ADDR: '10.0.0.1',
+    }
+    assert.deepEqual(readConfig(env).mistyped, [])
   })
 
   test('old secret keys are a list, and one that is malformed is rejected', () => {

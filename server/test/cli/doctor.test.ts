@@ -14,6 +14,9 @@ import { queryRows } from '../../../testing/rows.ts'
 import { checkAllocator } from '../../src/doctor/allocator.ts'
 import { doctor } from '../../src/doctor/doctor.ts'
 import type { Finding } from '../../src/doctor/finding.ts'
+import { openPostgres } from '../../src/doctor/postgres.ts'
+import { missingParts, type SchemaPart } from '../../src/doctor/schema.ts'
+import { openSqlite } from '../../src/doctor/sqlite.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { monthStart, nextMonthStart } from '../../src/domain/time.ts'
 import { partitionName } from '../../src/store/postgres/partitions.ts'
@@ -302,6 +305,44 @@ onEachEngine('The doctor', (engine) => {
     await sql(`insert into schema_migrations (version, name, applied_at) values (${newest}, 'again', ${now})`)
   })
 
+  test('the doctor knows every table, view, column and index that the migrations make', async () => {
+    const { schema, rows, close } =
+      engine.name === 'SQLite'
+        ? await openSqlite(used.service.url.slice('sqlite:'.length), Date.now)
+        : await openPostgres(used.service.url, 2, Date.now)
+    const actual = (await rows(schema.query)) as unknown as SchemaPart[]
+    await close()
+    const expected = schema.expected()
+    assert.deepEqual(missingParts(expected, actual), [])
+    // The service creates months, and an index of signals in place of their key.
+    const isMadeLater = ({ name, table }: SchemaPart) =>
+      /^signals_\d{4}_\d{2}$/.test(table) || /^signals_(by_time|pkey)$/.test(name)
+    const unknown = missingParts(actual, expected)
+    assert.deepEqual(
+      unknown.filter((part) => !isMadeLater(part)),
+      [],
+    )
+  })
+
+  test('a table, column or index that was dropped, or not restored, is reported', async () => {
+    const { url } = await engine.create()
+    const findingOf = async () =>
+      (await doctor({ ...used.env, DATABASE_URL: url })).find(({ check }) => check === 'migrations')
+    assert.equal((await findingOf())?.status, 'ok')
+    const dropped = {
+      'drop index history_entries_by_position': 'lacks the index history_entries_by_position',
+      'alter table shares drop column hint': 'lacks the column shares.hint; index history_entries_by_position',
+      'drop table trial_labels': 'lacks the table trial_labels; column shares.hint; index history_entries_by_position',
+    }
+    for (const [statement, message] of Object.entries(dropped)) {
+      await query(url, statement)
+      const { status, message: found = '', fix } = (await findingOf()) ?? {}
+      assert.equal(status, 'error')
+      assert.deepEqual(found.replace(/.*(?=lacks)/, ''), message)
+      assert.match(fix ?? '', /Restore a backup/)
+    }
+  })
+
   test('an empty database is reported', async () => {
     const database =
       engine.name === 'SQLite' ? await engine.createEmpty() : { url: serverUrl(), remove: async () => {} }
@@ -360,6 +401,15 @@ onEachEngine('The doctor', (engine) => {
     await assertFinds(
       { env: open },
       { check: 'settings', status: 'warning', message: /PUBLIC_URL/, fix: /Set PUBLIC_URL/ },
+    )
+    await assertFinds(
+      { env: { ...open, TRUSTED_PROXY: '10.0.0.1' } },
+      {
+        check: 'settings',
+        status: 'warning',
+        message: /PUBLIC_URL.*did you mean TRUSTED_PROXIES\?/,
+        fix: /Rename or remove/,
+      },
     )
   })
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -85,6 +85,32 @@ describe('The CLI on a path without a database', () => {
     assert.equal((await runCli({ DATABASE_URL: `sqlite:${path}` }, ['org', 'create', 'Acme'])).code, 0)
   })
 
+  test('a database that is missing or empty beside its key is not replaced by a new one, except by a restore', async () => {
+    const data = join(folder, 'lost')
+    const path = join(data, 'promptledger.db')
+    const env = { DATABASE_URL: `sqlite:${path}` }
+    assert.equal((await runCli(env, ['migrate'])).code, 0)
+    const backup = join(folder, 'lost.gz')
+    assert.equal((await runCli(env, ['backup', backup])).code, 0)
+    const key = join(data, 'secret.key')
+    await writeFile(key, '11'.repeat(32))
+    const states = { 'does not exist': () => rm(path), 'is empty': () => writeFile(path, '') }
+    for (const [state, lose] of Object.entries(states)) {
+      await lose()
+      for (const command of ['serve --port 0', 'migrate', 'org create Acme']) {
+        const { code, stderr } = await runCli(env, command.split(' '))
+        assert.equal(code, 1, command)
+        assert.ok(stderr.startsWith(`promptledger: The database ${path} ${state}, but its key ${key} does`), stderr)
+      }
+      assert.equal(existsSync(path), state === 'is empty')
+      assert.ok(!existsSync(path) || statSync(path).size === 0)
+      const { stdout } = await runCli(env, ['doctor'])
+      assert.match(stdout, /^error {4}database: .*, but its key .* does/m)
+    }
+    assert.equal((await runCli(env, ['restore', backup])).code, 0)
+    assert.equal((await runCli(env, ['org', 'create', 'Acme'])).code, 0)
+  })
+
   test('a folder that the system does not allow is reported instead of waiting forever', {
     skip: !existsSync('/proc/self') && 'needs /proc',
     timeout: 240_000,
@@ -94,6 +120,16 @@ describe('The CLI on a path without a database', () => {
     assert.match(list.stderr, /There is no database at \/proc\/x\/y\/z\.db/)
     const serve = await runCli(env, ['serve', '--port', '0'])
     assert.equal(serve.code, 1)
-    assert.match(serve.stderr, /^promptledger: Cannot open the database file \/proc\/x\/y\/z\.db: [^\n]+\n$/)
+    assert.match(
+      serve.stderr,
+      /^promptledger: Cannot open the database file \/proc\/x\/y\/z\.db, which DATABASE_URL names: [^\n]+\n$/,
+    )
+    const beside = { DATABASE_URL: `sqlite:${join(folder, 'beside.db')}`, DATA_DIR: '/proc/x/y' }
+    const withoutKey = await runCli(beside, ['serve', '--port', '0'])
+    assert.equal(withoutKey.code, 1)
+    assert.match(
+      withoutKey.stderr,
+      /^promptledger: Cannot create \/proc\/x\/y\/secret\.key: [^\n]+\. Check DATA_DIR\n$/,
+    )
   })
 })

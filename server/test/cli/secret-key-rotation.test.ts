@@ -15,6 +15,7 @@ import { openTestStore } from '../../../testing/service.ts'
 import { operator } from '../../src/domain/access/audit.ts'
 import { newOrganisation } from '../../src/domain/access/organisation.ts'
 import { generateHookId } from '../../src/domain/repositories/repository.ts'
+import type { SealedSecretStore } from '../../src/domain/repositories/secret-rotation.ts'
 import { createVault, secretKeyId, type Vault } from '../../src/domain/repositories/vault.ts'
 import { findVault, keyFile, openVault, readKeyFile } from '../../src/service/secret-key.ts'
 
@@ -22,15 +23,18 @@ const webhookSecret = 'the-webhook-secret'
 const hookId = generateHookId()
 
 /** A database with a repository whose secrets are encrypted with the vault, and a folder for files beside it. */
-async function database(engine: Engine, openVaultIn: (dataDir: string) => Vault | Promise<Vault>) {
+async function database(
+  engine: Engine,
+  openVaultIn: (dataDir: string, secrets: SealedSecretStore) => Vault | Promise<Vault>,
+) {
   const { url, remove } = await engine.create()
   const dataDir = await mkdtemp(join(tmpdir(), 'promptledger-data-'))
   onTestEnd(async () => {
     await remove()
     await rm(dataDir, { recursive: true })
   })
-  const vault = await openVaultIn(dataDir)
   const store = await openTestStore(url)
+  const vault = await openVaultIn(dataDir, store.secrets)
   const { id: organisationId } = await store.organisations.create(newOrganisation('Acme', 'free', 1))
   await store.repositories.connect(
     {
@@ -78,8 +82,8 @@ async function findingOf(env: NodeJS.ProcessEnv): Promise<{ status: string; mess
 
 describe('A secret key in a file', () => {
   test('a rotation generates a key, and the running service uses it without a restart', async () => {
-    const { url, dataDir, env } = await database(sqlite, (dataDir) =>
-      openVault({ secretKey: null, oldSecretKeys: [], databaseUrl: 'sqlite:x', dataDir }),
+    const { url, dataDir, env } = await database(sqlite, (dataDir, secrets) =>
+      openVault({ secretKey: null, oldSecretKeys: [], databaseUrl: 'sqlite:x', dataDir }, secrets),
     )
     const file = keyFile(dataDir)
     const [first] = readKeyFile(file) as [Buffer]
@@ -106,7 +110,9 @@ describe('A secret key in a file', () => {
 
   test('an interrupted rotation continues with its key, and old keys are not forgotten while they are needed', async () => {
     const settings = { secretKey: null, oldSecretKeys: [], databaseUrl: 'sqlite:x' }
-    const { url, dataDir, env } = await database(sqlite, (dataDir) => openVault({ ...settings, dataDir }))
+    const { url, dataDir, env } = await database(sqlite, (dataDir, secrets) =>
+      openVault({ ...settings, dataDir }, secrets),
+    )
     const file = keyFile(dataDir)
     const [row = {}] = await queryRows(url, 'select sealed_token from repositories')
     await json(env, ['secret-key', 'rotate'])

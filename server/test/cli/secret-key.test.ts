@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -54,6 +54,31 @@ describe('The secret key', () => {
     }
     await service.stop()
     assert.equal(readFileSync(file, 'utf8'), key)
+  })
+
+  test('a key that is missing, empty or cut off is not replaced by a new one while the database has secrets', async () => {
+    const database = await sqlite.create()
+    const env = { DATABASE_URL: database.url }
+    const file = join(dirname(database.url.slice('sqlite:'.length)), 'secret.key')
+    const { id } = parsed<{ id: number }>(await runCli(env, ['org', 'create', 'Acme', '--json']))
+    const create = ['key', 'create', '--org', String(id), '--role', 'signing']
+    assert.equal((await runCli(env, create)).code, 0)
+    const key = readFileSync(file, 'utf8')
+    // 43 digits are 32 bytes as base64.
+    const damages = { empty: '', 'cut off': key.slice(0, 43), missing: null }
+    for (const [damage, text] of Object.entries(damages)) {
+      if (text === null) rmSync(file)
+      else writeFileSync(file, text)
+      for (const command of [['serve', '--port', '0'], create, ['secret-key', 'rotate']]) {
+        const { code, stderr } = await runCli(env, command)
+        assert.equal(code, 1, `${damage}: ${command[0]}`)
+        assert.ok(stderr.includes(file), stderr)
+        assert.match(stderr, /^promptledger: .*Restore it from a backup[^\n]*\n$/)
+      }
+      assert.equal(existsSync(file), text !== null)
+    }
+    writeFileSync(file, key)
+    assert.equal((await runCli(env, create)).code, 0)
   })
 })
 

@@ -16,7 +16,7 @@ import { type Access, hashSecret } from '../../src/domain/access/api-key.ts'
 import { type AuditAction, auditActions, operator } from '../../src/domain/access/audit.ts'
 import { startSession } from '../../src/domain/access/session.ts'
 import type { Document } from '../../src/http/docs/openapi-document.ts'
-import { cookieNameAt } from '../../src/http/sessions/cookie.ts'
+import { cookieWith } from './session-requests.ts'
 
 /** The audit action of each operation that changes something. */
 const actionOf: Record<string, AuditAction> = {
@@ -345,7 +345,7 @@ onOneEngine('The audit log', (engine) => {
     const created = await service.app.inject({
       method: 'POST',
       url: '/api/v1/prompts',
-      headers: { cookie: `${cookieNameAt('https://ledger.example')}=${token}`, 'sec-fetch-site': 'same-origin' },
+      headers: { cookie: cookieWith(service, token), 'sec-fetch-site': 'same-origin' },
       payload: { name: 'By cookie' },
     })
     assert.equal(created.statusCode, 201)

@@ -11,6 +11,7 @@ import type { LightMyRequestResponse } from 'fastify'
 import { sqlite } from '../../../testing/engines.ts'
 import { TestService } from '../../../testing/service.ts'
 import { acceptedEncoding, encodings } from '../../src/http/console/accepted-encoding.ts'
+import { cookieWith } from './session-requests.ts'
 
 const index =
   '<!doctype html><title>Promptledger</title><script type="module" src="/assets/index-1a2b3c4d.js"></script>'
@@ -108,13 +109,13 @@ describe('The console', () => {
     const session = '</api/v1/session>; rel=preload; as=fetch; crossorigin'
     const prompts = '</api/v1/prompts?page=1&q=&sort=regression>; rel=preload; as=fetch; crossorigin'
     for (const url of ['/', '/prompts']) {
-      assert.deepEqual(await preloads(url, '__Host-promptledger_session=a'), [session, prompts])
+      assert.deepEqual(await preloads(url, cookieWith(service, 'a')), [session, prompts])
       // Requests for lists would only get 401.
       assert.deepEqual(await preloads(url), [session])
     }
     // Another page of the list, and another view.
     for (const url of ['/prompts?page=2', '/prompts/pmt_1']) {
-      assert.deepEqual(await preloads(url, '__Host-promptledger_session=a'), [session])
+      assert.deepEqual(await preloads(url, cookieWith(service, 'a')), [session])
     }
   })
 

@@ -10,7 +10,7 @@ import { operator } from '../../src/domain/access/audit.ts'
 import type { NewPerson, Person, PersonRole } from '../../src/domain/access/person.ts'
 import { startSession } from '../../src/domain/access/session.ts'
 import { archiveTables } from '../../src/store/sql/archive-tables.ts'
-import { sameOrigin } from './session-requests.ts'
+import { cookieWith, sameOrigin } from './session-requests.ts'
 
 onEachEngine('People', (engine) => {
   const service = useService(engine)
@@ -28,7 +28,7 @@ onEachEngine('People', (engine) => {
   /** A signed-in browser. */
   async function browserOf(person: Person) {
     const { token } = await startSession(service.store.sessions, person, { endsBy: null, client: 'Test' }, service.now)
-    let cookie = `__Host-promptledger_session=${token}`
+    let cookie = cookieWith(service, token)
     return {
       token,
       async send(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, payload?: object) {

@@ -6,7 +6,7 @@ import { onOneEngine } from '../../../testing/engines.ts'
 import { useService } from '../../../testing/service.ts'
 import { generateSecret } from '../../src/domain/access/api-key.ts'
 import { isSameOrigin } from '../../src/http/same-origin.ts'
-import { clearedSessionCookie, sessionCookie, sessionTokenIn } from '../../src/http/sessions/cookie.ts'
+import { createCookies } from '../../src/http/sessions/cookie.ts'
 import { sameOrigin, sessionRequests, tokenOf } from './session-requests.ts'
 
 onOneEngine('Requests with a session cookie', (engine) => {
@@ -121,15 +121,16 @@ onOneEngine('Requests with a session cookie', (engine) => {
   test('an invalid or duplicated session cookie gets the same 401 as an invalid key', async () => {
     const { key } = await service.tenant()
     const cookie = await signIn(key)
+    const name = cookie.slice(0, cookie.indexOf('='))
     const invalid = [
       '',
-      '__Host-promptledger_session',
-      '__Host-promptledger_session=',
-      `__Host-promptledger_session=${'0'.repeat(43)}`,
-      `__Host-promptledger_session=${key}`,
+      name,
+      `${name}=`,
+      `${name}=${'0'.repeat(43)}`,
+      `${name}=${key}`,
       // Without the prefix, a page of a neighbouring host could have set it.
-      `promptledger_session=${tokenOf(cookie)}`,
-      `__Host-promptledger_session="${tokenOf(cookie)}"`,
+      cookie.replace('__Host-', ''),
+      `${name}="${tokenOf(cookie)}"`,
       cookie.slice(0, -1),
       `${cookie}x`,
       `x${cookie}`,
@@ -160,33 +161,47 @@ onOneEngine('Requests with a session cookie', (engine) => {
   })
 })
 
-describe('The session cookie', () => {
+describe('The cookies', () => {
   const [https, http] = ['https://ledger.example', 'http://127.0.0.1:3000']
+  const cookiesAt = (publicUrl: string, databaseCreatedAt = 1) => createCookies(databaseCreatedAt, () => publicUrl)
+  const allAt = (...at: Parameters<typeof cookiesAt>) => {
+    const cookies = cookiesAt(...at)
+    return [cookies.session('t', 90_500, 500), cookies.clearedSession(), cookies.pendingSignIn('t', 90)]
+  }
+  const nameOf = (cookie: string) => cookie.slice(0, cookie.indexOf('='))
 
-  test('the session cookie is Secure if PUBLIC_URL is https', () => {
-    assert.match(sessionCookie('t', 90_500, 500, https), /Max-Age=90; Secure$/)
-    assert.match(sessionCookie('t', 90_500, 500, http), /Max-Age=90$/)
+  test('cookies are Secure if PUBLIC_URL is https', () => {
+    for (const cookie of allAt(https)) assert.match(cookie, /Max-Age=\d+; Secure$/)
+    for (const cookie of allAt(http)) assert.match(cookie, /Max-Age=\d+$/)
   })
 
-  test('the session cookie belongs to one host if PUBLIC_URL is https: no other host can set it', () => {
-    for (const cookie of [sessionCookie('t', 90_500, 500, https), clearedSessionCookie(https)]) {
-      assert.match(cookie, /^__Host-promptledger_session=/)
+  test('cookies belong to one host if PUBLIC_URL is https: no other host can set them', () => {
+    for (const cookie of allAt(https)) {
+      assert.match(cookie, /^__Host-promptledger_\w+=/)
       assert.match(cookie, /; Path=\/;/)
       assert.match(cookie, /; Secure$/)
       assert.doesNotMatch(cookie, /Domain/i)
     }
-    assert.match(sessionCookie('t', 90_500, 500, http), /^promptledger_session=/)
-    assert.equal(sessionTokenIn('__Host-promptledger_session=t', https), 't')
-    assert.equal(sessionTokenIn('promptledger_session=t', https), null)
-    assert.equal(sessionTokenIn('promptledger_session=t', http), 't')
-    assert.equal(sessionTokenIn('__Host-promptledger_session=t', http), null)
+    for (const cookie of allAt(http)) assert.match(cookie, /^promptledger_\w+=/)
+    const [mine, plain] = [cookiesAt(https), cookiesAt(http)]
+    const [secure, insecure] = [mine, plain].map((cookies) => cookies.session('t', 1, 0))
+    assert.equal(mine.sessionTokenIn(secure), 't')
+    assert.equal(mine.sessionTokenIn(insecure), null)
+    assert.equal(plain.sessionTokenIn(insecure), 't')
+    assert.equal(plain.sessionTokenIn(secure), null)
+  })
+
+  test('two installations on one host have cookies of different names, and two processes of one installation of the same', () => {
+    const names = allAt(http).map(nameOf)
+    assert.deepEqual(allAt(http).map(nameOf), names)
+    for (const name of allAt(http, 2).map(nameOf)) assert.ok(!names.includes(name), name)
   })
 })
 
 describe('The origin check', () => {
   test('http and https are different origins', () => {
     const headers = { host: 'ledger.example', origin: 'http://ledger.example' }
-    assert.equal(isSameOrigin(headers, 'https://ledger.example/promptledger'), false)
+    assert.equal(isSameOrigin(headers, 'https://ledger.example'), false)
     assert.equal(isSameOrigin({ ...headers, origin: 'https://ledger.example' }, 'https://ledger.example'), true)
   })
 

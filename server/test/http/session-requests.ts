@@ -38,6 +38,11 @@ export function sessionRequests(service: TestService) {
   return { signInWith, signIn, request, statusOf, keyIdOf }
 }
 
+/** A session cookie with this value. */
+export function cookieWith({ app }: Pick<TestService, 'app'>, token: string): string {
+  return app.cookies.session(token, 1, 0).split(';', 1)[0] as string
+}
+
 /** The session token in a cookie. */
 export function tokenOf(cookie: string): string {
   return cookie.slice(cookie.indexOf('=') + 1)

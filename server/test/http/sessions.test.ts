@@ -11,7 +11,7 @@ import { queryRows } from '../../../testing/rows.ts'
 import { openTestStore, useService } from '../../../testing/service.ts'
 import { generateSecret, hashSecret } from '../../src/domain/access/api-key.ts'
 import { operator } from '../../src/domain/access/audit.ts'
-import { cookieOf, sameOrigin, sessionRequests, tokenOf } from './session-requests.ts'
+import { cookieOf, cookieWith, sameOrigin, sessionRequests, tokenOf } from './session-requests.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -38,7 +38,7 @@ onOneEngine('Sessions', (engine) => {
     assert.equal(response.headers['cache-control'], 'no-store')
     assert.match(
       String(response.headers['set-cookie']),
-      /^__Host-promptledger_session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000; Secure$/,
+      /^__Host-promptledger_session_[0-9a-f]{8}=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000; Secure$/,
     )
     assert.deepEqual(response.json(), {
       data: {
@@ -63,7 +63,7 @@ onOneEngine('Sessions', (engine) => {
 
   test('every sign-in creates a new token, whatever cookie was planted before', async () => {
     const { key } = await service.tenant()
-    const planted = `__Host-promptledger_session=${'A'.repeat(43)}`
+    const planted = cookieWith(service, 'A'.repeat(43))
     const headers = { ...sameOrigin, authorization: `Bearer ${key}`, cookie: planted }
     const signInAgain = async () =>
       cookieOf(await service.app.inject({ method: 'POST', url: '/api/v1/session', headers }))
@@ -128,7 +128,10 @@ onOneEngine('Sessions', (engine) => {
     assert.equal(await statusOf(cookie), 200)
     const response = await request(cookie, { method: 'DELETE', url: '/api/v1/session', headers: sameOrigin })
     assert.deepEqual([response.statusCode, response.body], [204, ''])
-    assert.match(String(response.headers['set-cookie']), /^__Host-promptledger_session=; Path=\/; .*Max-Age=0/)
+    assert.match(
+      String(response.headers['set-cookie']),
+      /^__Host-promptledger_session_[0-9a-f]{8}=; Path=\/; .*Max-Age=0/,
+    )
     assert.deepEqual([await statusOf(cookie), await statusOf(otherCookie)], [401, 200])
     assert.equal((await tenant.history()).statusCode, 200)
   })

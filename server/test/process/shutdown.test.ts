@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { onEachEngine, sqlite } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
-import { killGroup, type RunningProcess, sampleClient, startServe, stopLimitMs } from '../../../testing/processes.ts'
+import {
+  killGroup,
+  mainScript,
+  type RunningProcess,
+  sampleClient,
+  startProcess,
+  startServe,
+  stopLimitMs,
+} from '../../../testing/processes.ts'
 import { queryRows } from '../../../testing/rows.ts'
 
 // Most of these tests wait for a deadline to pass, so they run side by side.
@@ -150,6 +159,20 @@ describe('On SIGTERM', options, () => {
     })
     await stopsInTime(service, 1)
     assert.equal(await signal, null)
+  })
+
+  test('a service that can no longer write its log, because its disk is full or its terminal is gone, serves on and stops on SIGHUP', {
+    skip: !existsSync('/dev/full') && 'needs /dev/full',
+  }, async () => {
+    const { url } = await sqlite.create()
+    const full = openSync('/dev/full', 'w')
+    const env = { DATABASE_URL: url, LOG_LEVEL: 'trace' }
+    const started = startProcess(mainScript, ['serve', '--port', '0'], { env, log: full })
+    const service = await started.finally(() => closeSync(full))
+    for (let i = 0; i < 3; i++) assert.equal((await fetch(`${service.address}/api/v1/prompts`)).status, 401)
+    const stopped = once(service.process, 'exit')
+    service.process.kill('SIGHUP')
+    assert.deepEqual(await stopped, [0, null])
   })
 
   test('npm start passes the signal on, and the service ends with npm', async (t) => {

@@ -46,6 +46,13 @@ onEachEngine('The store', (engine) => {
     assert.deepEqual(await store.prompts.changedSince(organisation.id, 11, 5), [])
   })
 
+  test('all processes that use a database, and their cookies, agree on when it was created, whatever their clocks say', async () => {
+    const other = await openTestStore(service.url, () => 1)
+    assert.equal(other.databaseCreatedAt, service.store.databaseCreatedAt)
+    const [first] = await queryRows(service.url, 'select applied_at from schema_migrations where version = 1')
+    assert.equal(other.databaseCreatedAt, Number(first?.applied_at))
+  })
+
   test('lookups of unknown records return null or nothing', async () => {
     const { store } = service
     assert.equal(await store.organisations.find(999_999), null)

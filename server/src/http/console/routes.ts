@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../errors.ts'
 import { pageHeaders, usePageHeaders } from '../security-headers.ts'
-import { sessionTokenIn } from '../sessions/cookie.ts'
 import { acceptedEncoding, encodings } from './accepted-encoding.ts'
 import type { ConsoleFile, createFileLookup } from './files.ts'
 
@@ -80,7 +79,7 @@ export function consoleNotFound(find: FileLookup) {
 }
 
 /** Serves the web console: static files that get all their data from the API. */
-export function consoleRoutes(app: FastifyInstance, find: FileLookup, publicUrl: () => string): void {
+export function consoleRoutes(app: FastifyInstance, find: FileLookup): void {
   const sendNotFound = consoleNotFound(find)
 
   usePageHeaders(app, consolePolicy)
@@ -92,7 +91,7 @@ export function consoleRoutes(app: FastifyInstance, find: FileLookup, publicUrl:
       async handler(request, reply) {
         const index = await find('index.html')
         if (index !== null) {
-          const hasSession = sessionTokenIn(request.headers.cookie, publicUrl()) !== null
+          const hasSession = app.cookies.sessionTokenIn(request.headers.cookie) !== null
           reply.header('Link', preloadHeader(request.url, hasSession))
           return sendFile(request, reply, index, revalidate)
         }

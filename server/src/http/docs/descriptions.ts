@@ -1,4 +1,4 @@
-import { cookieName, cookieNameAt } from '../sessions/cookie.ts'
+import { cookieNameOf } from '../sessions/cookie.ts'
 import type { Document, Parameter } from './openapi-document.ts'
 
 export const introduction = `
@@ -68,10 +68,10 @@ export const securitySchemes: Document['components']['securitySchemes'] = {
   session: {
     type: 'apiKey',
     in: 'cookie',
-    name: cookieName,
+    name: cookieNameOf('session', '…', 'http:'),
     description:
-      'A session that was started with a key. Ignored if the request has an Authorization header. Over https the name is ' +
-      `\`${cookieNameAt('https:')}\`.`,
+      'A session that was started with a key. Ignored if the request has an Authorization header. Each installation has a name ' +
+      `of its own for it. Over https it is \`${cookieNameOf('session', '…', 'https:')}\`.`,
   },
   github: signature('X-Hub-Signature-256', 'GitHub: `sha256=` and the HMAC of the body with the webhook secret.'),
   gitlab: signature('X-Gitlab-Token', 'GitLab: the webhook secret itself.'),

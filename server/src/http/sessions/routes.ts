@@ -10,7 +10,6 @@ import { cutPage, requestedPage, sendPage } from '../page-body.ts'
 import { lastValue, type Query } from '../parameters.ts'
 import { route } from '../route.ts'
 import { organisationsOf, sessionBody, toListedSessionBody } from './body.ts'
-import { clearedSessionCookie, sessionTokenIn } from './cookie.ts'
 import { openSession } from './open.ts'
 
 const maxAddresses = 10_000
@@ -23,7 +22,8 @@ const choiceSchema = {
 
 /** Sign in to the console with a key, and out again. */
 export function sessionRoutes(app: FastifyInstance, context: Context): void {
-  const { store, publicUrl, clock } = context
+  const { store, clock } = context
+  const { cookies } = app
   const failures = createMinuteLimit(failedSignIns, tooManyFailures, maxAddresses, clock)
 
   /** Counts keys that are not valid, and only those: a valid key signs in however many others its address has tried. */
@@ -56,9 +56,9 @@ export function sessionRoutes(app: FastifyInstance, context: Context): void {
   route(app, operations.getSession, async ({ access }) => ({ data: await sessionBody(store, access) }))
 
   route(app, operations.signOut, async ({ headers }, reply) => {
-    const token = sessionTokenIn(headers.cookie, publicUrl())
+    const token = cookies.sessionTokenIn(headers.cookie)
     if (token !== null) await store.sessions.end(hashSecret(token))
-    return reply.status(204).header('Set-Cookie', clearedSessionCookie(publicUrl())).send()
+    return reply.status(204).header('Set-Cookie', cookies.clearedSession()).send()
   })
 
   // For the console, so not in the documentation.
@@ -66,7 +66,7 @@ export function sessionRoutes(app: FastifyInstance, context: Context): void {
   app.put('/session/organisation', choice, async (request, reply) => {
     const { access, headers } = request
     const { organisation_id: organisationId } = request.body as { organisation_id: number }
-    const token = sessionTokenIn(headers.cookie, publicUrl())
+    const token = cookies.sessionTokenIn(headers.cookie)
     const person = await store.people.ofKey(access.keyId)
     const others = person?.keyId === access.keyId ? await organisationsOf(store, person) : []
     const chosen = others.find((other) => other.organisationId === organisationId)
@@ -83,7 +83,7 @@ export function sessionRoutes(app: FastifyInstance, context: Context): void {
   route(app, operations.listSessions, async ({ access, headers, query }, reply) => {
     const everyone = lastValue((query as Query).everyone) === 'true'
     if (everyone && access.role !== 'admin') throw forbidden(access.role)
-    const token = sessionTokenIn(headers.cookie, publicUrl())
+    const token = cookies.sessionTokenIn(headers.cookie)
     const current = token === null ? null : sessionIdOf(token)
     const sessions = await store.sessions.list(access.organisationId, everyone ? null : access.keyId, clock())
     const page = requestedPage(query)

@@ -19,7 +19,6 @@ import type { Context } from '../context.ts'
 import { acceptJsonBodies } from '../json-bodies.ts'
 import { isSameOrigin } from '../same-origin.ts'
 import { sessionBody } from '../sessions/body.ts'
-import { pendingSignInCookie, pendingSignInIn } from '../sessions/cookie.ts'
 import { openSession } from '../sessions/open.ts'
 import { providerName, type SignInDesk } from './desk.ts'
 
@@ -68,6 +67,7 @@ const badLink = 'The link has expired, or was used before. Ask for a new one.'
 /** How people sign in, for the pages of the console: not part of the API, so not in its documentation. */
 export function signInRoutes(app: FastifyInstance, context: Context, desk: SignInDesk): void {
   const { store, signIn, vault, publicUrl, clock, log } = context
+  const { cookies } = app
   const { rules, provider: settings } = signIn
   const sendMail = signIn.allowsEmail ? signIn.sendMail : null
   const ofAddress = createMinuteLimit(
@@ -115,7 +115,7 @@ export function signInRoutes(app: FastifyInstance, context: Context, desk: SignI
   /** Why the person who came back from the provider is not signed in, or where they go. */
   async function finish(request: FastifyRequest, reply: FastifyReply): Promise<{ path: string } | { failed: string }> {
     const { headers, url } = request
-    const cookie = pendingSignInIn(headers.cookie, publicUrl())
+    const cookie = cookies.pendingSignInIn(headers.cookie)
     const pending = cookie === null ? null : unseal<Pending>(vault, 'state', cookie)
     const query = new URL(url, 'http://localhost').searchParams
     // Before the provider is asked: strangers can send any code.
@@ -181,7 +181,7 @@ export function signInRoutes(app: FastifyInstance, context: Context, desk: SignI
       const cookie = sealed('state', { ...pending, startedAt: clock(), returnTo, invitation })
       return reply
         .header('Cache-Control', 'no-store')
-        .header('Set-Cookie', pendingSignInCookie(cookie, pendingForMs / 1_000, publicUrl()))
+        .header('Set-Cookie', cookies.pendingSignIn(cookie, pendingForMs / 1_000))
         .send({ data: { url } })
     } catch (error) {
       throw toDomainError(error)
@@ -190,7 +190,7 @@ export function signInRoutes(app: FastifyInstance, context: Context, desk: SignI
 
   app.get('/sign-in/callback', async (request, reply) => {
     // Whatever happens, this sign-in is over.
-    reply.header('Set-Cookie', pendingSignInCookie('', 0, publicUrl()))
+    reply.header('Set-Cookie', cookies.pendingSignIn('', 0))
     const outcome = await finish(request, reply).catch((error) => ({ failed: failureOf(error) }))
     const path = 'path' in outcome ? outcome.path : `/sign-in?failed=${outcome.failed}`
     return reply.header('Cache-Control', 'no-store').redirect(path, 303)

@@ -1,8 +1,9 @@
 import type { RecordOutcome } from '../../domain/signals/signal.ts'
 import type { Store } from '../../domain/store.ts'
-import { type Clock, monthStart } from '../../domain/time.ts'
+import { type Clock, type Instant, monthStart } from '../../domain/time.ts'
 import { createCaches, withCache } from '../cache.ts'
 import { groupCommit, type OnBatch } from '../group-commit.ts'
+import { createdAt } from '../migrations.ts'
 import { sqlArchive } from '../sql/archive.ts'
 import { statement } from '../sql/database.ts'
 import { sqlErasure } from '../sql/erasure.ts'
@@ -44,6 +45,7 @@ export async function openPostgresStore(
     await database.close()
     throw error
   })
+  const [created] = await database.rows(createdAt)
   // Keeps the first signal of a month from having to wait for its partition.
   await preparePartitions([monthStart(clock())])
 
@@ -95,6 +97,7 @@ export async function openPostgresStore(
     },
     archive: sqlArchive(database, postgresArchive(database, createPartitions, caches.clear)),
     schemaVersion,
+    databaseCreatedAt: created?.applied_at as Instant,
     refresh: refresh.submit,
     refreshThen: (done, failed) => refresh.enqueue(undefined, done, failed),
     cacheGeneration: caches.generation,

@@ -1,7 +1,8 @@
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
+import { createFolder } from '../../folder.ts'
 import { type Database, type Row, type RowInsert, type Staging, type Statement, storedNames } from '../sql/database.ts'
 
 export interface SqliteDatabase extends Database {
@@ -165,19 +166,9 @@ function connect(path: string): DatabaseSync {
     connection.exec(`pragma busy_timeout = ${blockingTimeoutMs}`)
     return connection
   } catch (error) {
-    throw new Error(`Cannot open the database file ${path}: ${(error as Error).message}`, { cause: error })
-  }
-}
-
-/** Creates one folder at a time: `recursive` never returns below /proc, where folders cannot be created. */
-function createFolder(folder: string): void {
-  if (existsSync(folder)) return
-  createFolder(dirname(folder))
-  try {
-    mkdirSync(folder)
-  } catch (error) {
-    // Another process may have created it first.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    throw new Error(`Cannot open the database file ${path}, which DATABASE_URL names: ${(error as Error).message}`, {
+      cause: error,
+    })
   }
 }
 

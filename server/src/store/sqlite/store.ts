@@ -1,8 +1,9 @@
 import type { RecordOutcome, SignalToRecord } from '../../domain/signals/signal.ts'
 import type { Store } from '../../domain/store.ts'
-import type { Clock } from '../../domain/time.ts'
+import type { Clock, Instant } from '../../domain/time.ts'
 import { createCaches, withCache } from '../cache.ts'
 import { groupCommit, type OnBatch } from '../group-commit.ts'
+import { createdAt } from '../migrations.ts'
 import { sqlArchive } from '../sql/archive.ts'
 import { sqlErasure } from '../sql/erasure.ts'
 import { insertFirstOrganisation, toOrganisation } from '../sql/organisations.ts'
@@ -50,6 +51,8 @@ export async function openSqliteStore(
     throw error
   })
 
+  const [created] = await database.rows(createdAt)
+
   const bytesOf = ({ metadata }: SignalToRecord) => metadata?.length ?? 0
   const signals = groupCommit(recordBatch(database, clock, caches.generation), { maxBatchSize, bytesOf, onBatch })
 
@@ -90,6 +93,7 @@ export async function openSqliteStore(
     },
     archive: sqlArchive(database, sqliteArchive(path)),
     schemaVersion,
+    databaseCreatedAt: created?.applied_at as Instant,
     refresh: refresh.submit,
     refreshThen: (done, failed) => refresh.enqueue(undefined, done, failed),
     cacheGeneration: caches.generation,
