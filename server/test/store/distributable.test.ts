@@ -24,7 +24,7 @@ if (!isCitus)
       assert.deepEqual(await findUndistributable([call, create, sums('$1')]), [])
       const broken = [
         `select organisation from json_to_recordset((${call})) as granted (organisation bigint)`,
-        create.replace('case when input.is_positive = 1', 'case input.is_positive when 1'),
+        create.replace('case when signals_is_positive[i] = 1', 'case signals_is_positive[i] when 1'),
         sums('records.organisation'),
         'select count(*) from idempotency_keys where key = $1',
       ]

@@ -8,22 +8,19 @@ export type BatchRow = Record<string, Value | undefined>
  * parameters come before them.
  */
 export function batchInput(columns: ColumnTypes, skipped = 0): string {
-  const names = Object.keys(columns)
-  return columnInput(columns, (name) => {
-    const parameter = `$${skipped + names.indexOf(name) + 1}`
-    return columns[name] === 'bigint' ? `${parameter}::bigint[]` : parameter
-  })
-}
-
-/** The same with an expression for the values of each column. */
-export function columnInput(columns: ColumnTypes, values: (name: string) => string): string {
-  const ofType = (wanted: ColumnType) => Object.keys(columns).filter((name) => columns[name] === wanted)
-  const [numbers, texts] = [ofType('bigint'), ofType('text')]
+  const parameters = Object.entries(columns).map(([name, type], i) => ({
+    name,
+    type,
+    parameter: `$${skipped + i + 1}`,
+  }))
+  const numbers = parameters.filter(({ type }) => type === 'bigint')
+  const texts = parameters.filter(({ type }) => type === 'text')
   const functions = [
-    `unnest(${numbers.map(values).join(', ')})`,
-    ...texts.map((name) => `json_array_elements_text(${values(name)})`),
+    `unnest(${numbers.map(({ parameter }) => `${parameter}::bigint[]`).join(', ')})`,
+    ...texts.map(({ parameter }) => `json_array_elements_text(${parameter})`),
   ]
-  return `rows from (${functions.join(', ')}) with ordinality as input (${[...numbers, ...texts].join(', ')}, place)`
+  const inOrder = [...numbers, ...texts].map(({ name }) => name)
+  return `rows from (${functions.join(', ')}) with ordinality as input (${inOrder.join(', ')}, place)`
 }
 
 /** The parameters of `batchInput`. */

@@ -1,6 +1,5 @@
 import type { ColumnType, Row } from '../sql/database.ts'
 import type { ChangedRows } from '../sql/signal-changes.ts'
-import { columnInput } from './batch-columns.ts'
 import {
   events,
   hourSums,
@@ -31,15 +30,15 @@ const columnsOf = (wanted: ColumnType) =>
 const [numbers, texts] = [columnsOf('bigint'), columnsOf('text')]
 
 /**
- * The function that records signals of organisations on one worker. Citus runs it on the worker of its last argument, in one round
- * trip and one transaction. All numbers are in one argument, an array of arrays as text: Citus converts each argument twice. Processes
- * of two versions may run at the same time, so a change of the function needs a new name.
+ * The function that records signals of organisations on one worker, in one round trip and one transaction. All numbers are in one
+ * argument, an array of arrays as text: Citus converts each argument twice. Through the coordinator, Citus runs it on the worker of its
+ * last argument. Processes of two versions may run at the same time, so a change of the function needs a new name.
  */
 export const recordFunction = {
-  name: 'record_signals_6',
+  name: 'record_signals_7',
   parameters: {
     numbers: 'text[]',
-    ...Object.fromEntries(texts.map((name) => [name, 'json'])),
+    ...Object.fromEntries(texts.map((name) => [`${name}_json`, 'json'])),
     /** The function stores nothing (try-recording.ts). */
     is_trial: 'boolean',
     /** Says on which worker the function runs. */
@@ -76,58 +75,52 @@ const shardOf = (organisation: string) => `get_shard_id_for_distribution_column(
  * moved to another worker, or that is newer than the function, goes through Citus, as if it had one shard.
  */
 export function recordBody(groups: ShardGroup[]): string {
-  /** A statement on the tables of the shard in the variable `shard`. */
-  const onShard = (statement: (table: (name: string) => string) => string) => `case shard
+  /** A statement on the tables of the shard `s.shard`. */
+  const onShard = (statement: (table: (name: string) => string) => string) => `case s.shard
         ${groups.map(({ id, tables }) => `when ${id} then ${statement((name) => tables[name] as string)};`).join('\n        ')}
         else ${statement((name) => name)};
         end case;`
-  /** The rows of a set, with the shard of each. */
-  const input = (set: SetName) =>
-    columnInput({ ...sets[set].columns, row_shard: 'bigint' }, (name) =>
-      name === 'row_shard' ? `${set}_shards` : `${set}_${name}`,
+  /** An expression with the columns of row `i` of a set. */
+  const at = (set: SetName, expression: string) =>
+    expression.replaceAll(
+      new RegExp(`(\\$\\.)?\\b(${Object.keys(sets[set].columns).join('|')})\\b`, 'g'),
+      `${set}_$2[i]`,
     )
-  /** Those that are stored. */
-  const granted = (set: SetName, condition: string) =>
-    `from ${input(set)} where organisation_id <> all (skipped) and ${condition}`
-  const hasRows = (set: SetName) => `cardinality(${set}_organisation_id) > 0`
-  /** Runs a block for each shard with rows of the set. */
-  const forShards = (set: SetName, block: string) => `
-  if ${hasRows(set)} then
-    ${set}_shards := case when is_direct then array(select ${shardOf('id')} from unnest(${set}_organisation_id) with ordinality as of (id, place) order by place)
-      else array_fill(null::bigint, array[cardinality(${set}_organisation_id)]) end;
-    foreach shard in array shards loop
+  /** Runs a block for the rows of each shard, in order, that are stored and meet the condition: `i in s.places`. */
+  const forShards = (set: SetName, { order = 'i', condition = 'true' }, block: string) => `
+  if cardinality(${set}_organisation_id) > 0 then
+    for s in select case when is_direct then ${shardOf(`${set}_organisation_id[i]`)} end as shard, array_agg(i order by ${at(set, order)}) as places
+      from generate_subscripts(${set}_organisation_id, 1) as i
+      where ${set}_organisation_id[i] <> all (skipped) and ${at(set, condition)} group by 1 order by 1
+    loop
       ${block}
     end loop;
   end if;`
-  const ofShard = 'row_shard is not distinct from shard'
-  const insertShard = (table: string, set: SetName, rows: RowSet, condition = 'true') =>
+  const insert = (table: string, set: SetName, rows: RowSet, condition = 'true') =>
     forShards(
       set,
-      onShard((t) =>
-        insertInto(
-          t(table),
-          rows,
-          (expressions) =>
-            `select ${expressions.replaceAll('$.', 'input.')} ${granted(set, `${ofShard} and ${condition}`)} order by ${rows.order ?? 'place'}`,
-        ),
-      ),
+      { order: rows.order ?? 'i', condition },
+      onShard((t) => insertInto(t(table), rows, (values) => `select ${at(set, values)} from unnest(s.places) as i`)),
     )
-  /** Runs a block for each row `r`, for the few that replace a vote. */
+  /** Runs a block for each row `r`: few replace a vote. */
   const forEach = (set: SetName, condition: string, block: string) =>
     forShards(
       set,
-      `for r in select * ${granted(set, `${ofShard} and ${condition}`)} order by ${sets[set].order ?? 'place'} loop
+      { order: sets[set].order ?? 'i', condition },
+      `for r in select ${Object.keys(sets[set].columns)
+        .map((name) => `${set}_${name}[i] as ${name}`)
+        .join(', ')} from unnest(s.places) as i loop
         ${block}
       end loop;`,
     )
+  const limited = 'signals > 0 and (month_limit is null or signals <= month_limit)'
 
   return `
 #variable_conflict use_column
 declare
   ${numbers.map((name, i) => `${name} bigint[] := numbers[${i + 1}];`).join('\n  ')}
-  ${setNames.map((set) => `${set}_shards bigint[];`).join('\n  ')}
+  ${texts.map((name) => `${name} text[];`).join('\n  ')}
   shards bigint[] := array(select distinct ${shardOf('id')} from unnest(usage_organisation_id) as id order by 1);
-  shard bigint;
   is_direct boolean;
   -- The organisations that count signals, each followed by its count for the month.
   counts bigint[] := '{}';
@@ -135,14 +128,14 @@ declare
   -- The organisations whose changes are not stored, because a vote is not as expected or the limit is reached.
   skipped bigint[] := '{}';
   r record;
+  s record;
   v record;
 begin
+  ${texts.map((name) => `if json_array_length(${name}_json) > 0 then ${name} := array(select json_array_elements_text(${name}_json)); end if;`).join('\n  ')}
   perform lock_relation_if_exists('signal_hours', 'ROW EXCLUSIVE');
   perform lock_shard_metadata(5, shards);
   is_direct := shards <@ array[${groups.map(({ id }) => id).join(', ')}]::bigint[] and cardinality(shards) =
     (select count(*) from pg_dist_placement join pg_dist_local_group using (groupid) where shardid = any (shards));
-  if not is_direct then shards := array[null::bigint];
-  end if;
   ${forEach(
     'votes',
     'expected is not null',
@@ -154,10 +147,10 @@ begin
   -- The monthly limit, as in monthly-limit.ts: the row stays locked until the commit, so the limit is exact.
   ${forShards(
     'usage',
+    { order: 'organisation_id', condition: limited },
     onShard(
       (t) => `for r in insert into ${t('signal_usage')} as stored (organisation_id, month, used, month_limit)
-          select organisation_id, month, signals, month_limit ${granted('usage', `${ofShard} and signals > 0 and (month_limit is null or signals <= month_limit)`)}
-          order by organisation_id
+          select ${at('usage', 'organisation_id, month, signals, month_limit')} from unnest(s.places) as i
           on conflict (organisation_id, month) do update
             set used = stored.used + excluded.used, month_limit = excluded.month_limit
             where excluded.month_limit is null or stored.used + excluded.used <= excluded.month_limit
@@ -168,26 +161,27 @@ begin
     ),
   )}
   if cardinality(counted) < cardinality(usage_organisation_id) then
-    skipped := skipped || array(select organisation_id from ${input('usage')} where signals > 0 and organisation_id <> all (counted));
+    skipped := skipped || array(select usage_organisation_id[i] from generate_subscripts(usage_organisation_id, 1) as i
+      where usage_signals[i] > 0 and usage_organisation_id[i] <> all (counted));
   end if;
   ${forEach(
     'removed',
     'true',
     onShard((t) => `delete from ${t('signals')} s where ${sameIn('s', 'r', signalKey)}`),
   )}
-  ${insertShard('signals', 'signals', signals)}
+  ${insert('signals', 'signals', signals)}
   -- The rows of all tables are locked in the same order as everywhere else, which prevents deadlocks.
-  ${insertShard('signal_hours', 'sums', hourSums, 'version is null')}
-  ${insertShard('version_hours', 'sums', versionSums, 'version is not null')}
-  ${insertShard('hour_revisions', 'revisions', revisions)}
-  ${insertShard('signal_subjects', 'votes', votes, 'expected is null')}
+  ${insert('signal_hours', 'sums', hourSums, 'version is null')}
+  ${insert('version_hours', 'sums', versionSums, 'version is not null')}
+  ${insert('hour_revisions', 'revisions', revisions)}
+  ${insert('signal_subjects', 'votes', votes, 'expected is null')}
   ${forEach(
     'votes',
     'expected is not null',
     onShard((t) => `update ${t('signal_subjects')} s ${updateVote('r')} where ${sameIn('s', 'r', voteKey)}`),
   )}
-  ${insertShard('idempotency_keys', 'keys', keys)}
-  ${insertShard('signal_events', 'events', events)}
+  ${insert('idempotency_keys', 'keys', keys)}
+  ${insert('signal_events', 'events', events)}
   -- Within a transaction, which could be rolled back, Citus would not run the function on the worker.
   if is_trial then raise sqlstate '${trialSucceeded}';
   end if;
