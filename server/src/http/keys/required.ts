@@ -10,6 +10,8 @@ declare module 'fastify' {
     roles?: readonly Role[] | undefined
     /** Whether share links may call the route, on their own prompt. Rejected if absent. */
     shared?: 'always' | 'with signals' | undefined
+    /** Whether the headers say who calls. Of all other routes, strangers send the bodies: see admission/stranger-bodies.ts. */
+    knowsCaller?: boolean | undefined
   }
   interface FastifyRequest {
     access: Access
@@ -47,6 +49,9 @@ export function requireKey(
 
   // Before the body is read, so that a rejected request never costs its body.
   app.addHook('onRequest', authorise)
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, knowsCaller: true }
+  })
   // Again if the body was slow to arrive: the key may have been revoked in the meantime.
   app.addHook('preHandler', (request, reply, done) => {
     const isSlow = performance.now() - request.arrivedAt > slowBodyMs
