@@ -9,6 +9,7 @@ import { api, connect, deliver, request } from './client.ts'
 const announcedBytes = 64 * 1024
 const trickleMs = 100
 const reconnectMs = 500
+const rampMs = 1_000
 const maxHealthCostMs = 250
 
 const manners = ['silent', 'trickle', 'almost all', 'reconnect'] as const
@@ -44,10 +45,10 @@ interface Wave {
 
 /**
  * Announces bodies. A quarter of the clients sends one byte of it, a quarter a byte now and then, a quarter all but one, and a quarter
- * one byte before it reconnects. All reconnect when they are rejected. Returns how many connections they opened.
+ * one byte before it reconnects. All reconnect when they are rejected. They come and go one after the other, as over a network.
+ * Returns how many connections they opened.
  */
 async function announce({ port }: { port: number }, { heads, connections, from, ms }: Wave): Promise<number> {
-  const end = performance.now() + ms
   let opened = 0
   const send = async (client: number) => {
     const number = from === 'one network' ? 0 : client
@@ -55,6 +56,8 @@ async function announce({ port }: { port: number }, { heads, connections, from, 
     const head =
       `${heads[client % heads.length]}Host: ledger.example\r\nX-Forwarded-For: ${network}\r\n` +
       `Content-Length: ${announcedBytes}\r\n\r\n{`
+    await pause((client / connections) * rampMs)
+    const end = performance.now() + ms
     while (performance.now() < end) {
       // Where the system has no more connections to give, the next may have one.
       const socket = await openSocket(port).catch(() => null)

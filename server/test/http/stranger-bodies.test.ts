@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
-import { readBody } from '../../src/http/admission/body-reader.ts'
-import { createStrangerBodies, type StrangerBody, strangerLimits } from '../../src/http/admission/stranger-bodies.ts'
+import { createStrangerBodies, type StrangerBody } from '../../src/http/admission/stranger-bodies.ts'
 import { createClientAddresses } from '../../src/http/client-address.ts'
 import { overloaded } from '../../src/http/errors.ts'
 
@@ -15,10 +13,10 @@ const limits = {
 }
 
 describe('The bodies of strangers', () => {
-  function start(used = limits) {
+  function start() {
     let rejections = 0
     let count = 0
-    const bodies = createStrangerBodies(used, () => {
+    const bodies = createStrangerBodies(limits, () => {
       rejections++
     })
     /** From a network of its own, unless one is given. */
@@ -115,22 +113,6 @@ describe('The bodies of strangers', () => {
     const last = add('a')
     bodies.receive(last, 60)
     assert.equal(last.error, null)
-  })
-
-  test('a body that arrives in pieces of one byte takes little more memory than one that arrives at once', async () => {
-    const { bodies } = start(strangerLimits)
-    const length = 100_000
-    const body: StrangerBody = {
-      origin: { target: 'a', bodyLimit: length, networks: ['1', '1'] },
-      bytes: 0,
-      startedAt: performance.now(),
-      groups: [],
-      abort: null,
-    }
-    const parts = await readBody(Readable.from(Array.from({ length }, () => Buffer.from('x'))), body, bodies)
-    assert.ok(parts.length < 500, `${parts.length} parts`)
-    assert.equal(Buffer.concat(parts).toString(), 'x'.repeat(length))
-    assert.equal(body.bytes, length)
   })
 
   test('a client is in its network and in the one that a provider gives to a customer', () => {

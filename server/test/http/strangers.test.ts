@@ -114,14 +114,4 @@ onOneEngine('Bodies of strangers', (engine) => {
     closeAll()
     await eventually(() => assert.deepEqual(loadShedder.inFlight(), nothing))
   })
-
-  test('that have arrived count for the organisation once it is known', async () => {
-    const { organisation } = await service.tenant('team')
-    const { source } = await addSource(service, organisation.id)
-    const answered = await responseOn(
-      await send(0, '{}', { route: `POST /api/v1/sources/${source.publicId}/events`, type: 'application/json' }),
-    )
-    assert.match(answered, /^HTTP\/1\.1 401 /)
-    await eventually(() => assert.deepEqual(service.app.loadShedder.inFlight(), nothing))
-  })
 })

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { joinChunks } from './chunked-body.ts'
 import { createSlices, sliceMs } from './slices.ts'
 
 /** A connection with what Node keeps in it and its types leave out: the parser, and the response in progress. */
@@ -70,6 +71,7 @@ export function limitPipelining(server: Server): void {
     if (!parser) return
     const { onIncoming } = parser
     parser.onIncoming = (request, keepAlive) => {
+      joinChunks(request)
       const result = onIncoming(request, keepAlive)
       return request === lastHeld ? pauseParser : result
     }
