@@ -66,7 +66,8 @@ async function announce({ port }: { port: number }, { heads, connections, from, 
       const manner = manners[client % manners.length] as Manner
       socket.write(manner === 'almost all' ? head + 'x'.repeat(announcedBytes - 2) : head)
       await behave(socket, manner, end)
-      socket.destroy()
+      // Otherwise this machine would keep the port for a minute, and run out of them.
+      socket.resetAndDestroy()
     }
   }
   await Promise.all(Array.from({ length: connections }, (_, client) => send(client)))
@@ -148,7 +149,7 @@ async function sendEvents(site: Site, path: string, body: Buffer, isSigned = tru
 const senders = 60
 const eventBytes = 1024 * 1024
 
-/** Bodies of the longest length that a source may send, of which JSON.parse would make 340,000 objects. */
+/** Bodies of the longest length that a source may send. JSON.parse would make 340,000 objects of each. */
 export const largeEvents: Attack = {
   name: 'strangers: 60 senders of 1 MiB of events, half of them unsigned',
   isLoad: true,

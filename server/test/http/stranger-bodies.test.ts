@@ -80,7 +80,7 @@ describe('The bodies of strangers', () => {
       now.mockImplementation(() => 2_000)
       bodies.receive(full[0] as StrangerBody, 1)
       const next = add(...(origins[0] as [string]))
-      // Not the oldest, of which something has arrived, and not the newest.
+      // Something of the oldest has arrived, and the newest has just started.
       assert.deepEqual(rejectedOf([other, ...full, next]), [
         false,
         false,

@@ -18,6 +18,8 @@ export interface Visit {
   /** Accepted on a slot reserved for admins: rejected unless the key turns out to be one. */
   adminsOnly: boolean
   weight: number
+  /** It holds a turn of strangers, until its body is asked for or it has a response. */
+  holdsTurn: boolean
   /** Of a stranger, from when it is asked for. */
   strangerBody: StrangerBody | null
   /** Null until the key is known. */
@@ -71,15 +73,11 @@ export function createDecision({ refresh, signals }: Queues, limits: RequestLimi
     /** What all requests occupy. Bodies of callers that are not known yet have room of their own, so that strangers cannot fill that of others. */
     used,
 
-    /** Whether a stranger's request may wait for its turn: there is always room for one of which little has arrived. */
-    mayWait({ bodyBytes }: Visit): boolean {
-      return bodyBytes === 0 || used.unknownBytes + bodyBytes <= capacity.bodyBytes / 3
-    },
-
     byHeaders(visit: Visit): Reason | null {
       const { kind, bodyBytes } = visit
       if (refresh.stalledForMs() > stallTimeoutMs) return 'stalled'
-      const hasBodyRoom = bodyBytes === 0 || used.unknownBytes + bodyBytes <= capacity.bodyBytes
+      const room = kind === 'strangers' ? capacity.bodyBytes / 3 : capacity.bodyBytes
+      const hasBodyRoom = bodyBytes === 0 || used.unknownBytes + bodyBytes <= room
       if (kind === 'reads') {
         if (!hasBodyRoom) return 'bodies'
         visit.adminsOnly = used.reads >= capacity.reads

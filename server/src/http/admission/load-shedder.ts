@@ -78,6 +78,8 @@ const slowResponseBytes = 256 * 1024
 const slowBytesPerMs = 100 * 1024
 // So does verifying and parsing a body.
 const slowBodyBytes = 256 * 1024
+// Strangers before their bodies are asked for, which the database may be asked about: more would hold up the queries of others.
+const maxLookups = 16
 const logEveryMs = 10_000
 
 export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Logger): LoadShedder {
@@ -88,7 +90,7 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
   const rejected = Object.fromEntries(reasons.map((reason) => [reason, 0])) as Record<Reason, number>
   const shared = new Map<Buffer, SharedResponse>()
   const strangerBodies = createStrangerBodies(strangerLimits, () => countRejection('strangers'))
-  const startStranger = createSlices(nextTurn)
+  const turns = createSlices(nextTurn, maxLookups)
   const [slowTurn, slowBodyTurn] = [createTurnstile(), createTurnstile()]
   let suppressed = 0
   let lastLoggedAt = Number.NEGATIVE_INFINITY
@@ -153,16 +155,23 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
   }
 
   /** Thousands of strangers that connect at the same time get 2 ms of each turn of the event loop. Nothing more is read of them meanwhile. */
-  function waitForTurn(socket: Socket, { bodyBytes }: Visit, start: () => void): void {
+  function waitForTurn(socket: Socket, visit: Visit, start: () => void): void {
+    const { bodyBytes } = visit
     used.unknownBytes += bodyBytes
     // Injected requests have no real socket.
     const isReal = socket instanceof Socket
     if (isReal) socket.pause()
-    startStranger(() => {
+    turns.start(() => {
+      visit.holdsTurn = true
       used.unknownBytes -= bodyBytes
       if (isReal) socket.resume()
       start()
     })
+  }
+
+  function endTurn(visit: Visit): void {
+    if (visit.holdsTurn) turns.end()
+    visit.holdsTurn = false
   }
 
   /**
@@ -201,6 +210,7 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
     isShared: boolean,
   ): void {
     visit.isResponding = true
+    endTurn(visit)
     leave(visit)
     if (visit.caller === null) {
       // Otherwise strangers who read nothing would occupy the service. They get nothing but small or shared responses.
@@ -245,28 +255,33 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
 
       app.addHook('onRequest', (request, reply, done) => {
         const visit = newVisit(request, limits)
+        const refuse = (reason: Reason) => done(reject(reason, request, reply))
         const accept = () => {
           const reason = decision.byHeaders(visit)
           if (reason !== null) {
-            done(reject(reason, request, reply))
+            endTurn(visit)
+            refuse(reason)
             return
           }
           occupyUnknown(visit)
           request.visit = visit
           done()
         }
-        if (visit.kind !== 'strangers') accept()
-        else if (decision.mayWait(visit)) waitForTurn(request.raw.socket, visit, accept)
-        else done(reject('strangers', request, reply))
+        // Those that would be rejected now do not wait.
+        const reason = visit.kind === 'strangers' ? decision.byHeaders(visit) : null
+        if (reason !== null) refuse(reason)
+        else if (visit.kind === 'strangers') waitForTurn(request.raw.socket, visit, accept)
+        else accept()
       })
 
       app.addHook('preParsing', (request, _reply, body, done) => {
+        const visit = request.visit as Visit
+        endTurn(visit)
         // If the client disconnected during the key lookup, the body stream never ends and the request would hang.
         if (request.raw.destroyed) {
           done(clientGone)
           return
         }
-        const visit = request.visit as Visit
         if (visit.caller === null && !isRead(request) && hasBody(request)) {
           readFromStranger(request, visit, body as Readable).then((read) => done(null, read), done)
           return
@@ -319,6 +334,7 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
         changesSignals: kind === 'writes',
         adminsOnly: false,
         weight: lightWeight,
+        holdsTurn: false,
         strangerBody: null,
         caller: null,
         isRunning: false,
@@ -372,6 +388,7 @@ function newVisit(request: FastifyRequest, limits: RequestLimits): Visit {
     changesSignals: config.changesSignals === true,
     adminsOnly: false,
     weight: config.batch ? batchWeight(announcedBytes, limits) : weight,
+    holdsTurn: false,
     strangerBody: null,
     caller: null,
     isRunning: false,

@@ -42,13 +42,13 @@ const noBytes = Buffer.alloc(1).subarray(1)
 export function limitPipelining(server: Server): void {
   const [handle] = server.listeners('request') as [RequestListener]
   // Clients that send ahead get at most half of the time.
-  const startInTurn = createSlices(() => pause(sliceMs))
+  const turns = createSlices(() => pause(sliceMs))
   let lastHeld: IncomingMessage | null = null
 
   function hold(request: IncomingMessage, response: ServerResponse): void {
     lastHeld = request
     // Its turn: the response before it has been sent.
-    response.once('socket', () => startInTurn(() => start(request, response)))
+    response.once('socket', () => turns.start(() => start(request, response)))
   }
 
   function start(request: IncomingMessage, response: ServerResponse): void {
