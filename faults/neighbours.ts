@@ -42,6 +42,8 @@ export const neighbours: Fault = {
       PROMPTLEDGER_OLD_SECRET_KEYS: randomBytes(32).toString('hex'),
       PUBLIC_URL: 'https://ledger.example',
       ALLOW: 'local-repositories',
+      // Networks of strangers are those that a proxy reports.
+      TRUSTED_PROXIES: '127.0.0.1',
       METRICS_PORT: '0',
       // Several attacks cause errors, which are checked by their responses.
       LOG_LEVEL: 'silent',
@@ -100,13 +102,13 @@ async function attackAll(site: Site, chosen: Attack[], phases: Phase[]): Promise
   const idleMs = site.seconds * idleShare * 1_000
   await pause(warmUpMs)
   phases.push(idle)
-  for (const { name, isLoad, maxMs, maxMb, prepare } of chosen) {
+  for (const { name, isLoad, maxMs, maxMb, maxHealthCostMs, prepare } of chosen) {
     const attack = await prepare(site)
     if (isLoad) idle.spans.push((await timed(() => pause(idleMs, ''))).span)
     const { span, result } = await timed(attack).catch((error) => {
       throw new Error(`${name}: ${error.message}`, { cause: error })
     })
-    phases.push({ name, isLoad, maxMs, maxMb, spans: [span], result })
+    phases.push({ name, isLoad, maxMs, maxMb, maxHealthCostMs, spans: [span], result })
   }
 }
 
@@ -127,11 +129,12 @@ function checkAll(phases: Phase[], figures: Figures[], isShort: boolean): void {
   const [idle] = figures as [Figures]
   const allowed = (ms: number) => (isShort ? stallMs : ms)
   const slowest = (baseline: number) => maxSlowdown * Math.max(baseline, minBaselineMs)
-  const problems = phases.flatMap(({ name, isLoad, maxMs, maxMb = maxMemoryMb }, i) => {
-    const { peakMb, healthMs, recordingP99, readingP99 } = figures[i] as Figures
+  const problems = phases.flatMap(({ name, isLoad, maxMs, maxMb = maxMemoryMb, maxHealthCostMs }, i) => {
+    const { peakMb, healthMs, healthCostMs, recordingP99, readingP99 } = figures[i] as Figures
     return [
       peakMb > maxMb && `${peakMb} MB of memory`,
       healthMs > allowed(maxHealthMs) && `/healthz took ${healthMs} ms`,
+      healthCostMs > allowed(maxHealthCostMs ?? stallMs) && `/healthz waited for ${healthCostMs} ms of processor time`,
       isLoad && recordingP99 > allowed(maxMs ?? slowest(idle.recordingP99)) && `p99 of recording ${recordingP99} ms`,
       isLoad && readingP99 > allowed(maxMs ?? slowest(idle.readingP99)) && `p99 of reading ${readingP99} ms`,
     ].flatMap((problem) => (problem === false ? [] : [`${name}: ${problem}`]))
@@ -144,6 +147,7 @@ const columns = [
   'recording p99',
   'reading p99',
   'health check, longest',
+  'its processor time',
   'memory (service + worker + git)',
   'git processes',
   's',
@@ -152,8 +156,8 @@ const columns = [
 
 function tableOf(phases: Phase[], figures: Figures[]): string[] {
   const rows = phases.map(({ name, spans, result }, i) => {
-    const { recordingP99, readingP99, healthMs, peakMb, peakParts, gitProcesses } = figures[i] as Figures
-    const latencies = [recordingP99, readingP99, healthMs].map((ms) => `${ms} ms`)
+    const { recordingP99, readingP99, healthMs, healthCostMs, peakMb, peakParts, gitProcesses } = figures[i] as Figures
+    const latencies = [recordingP99, readingP99, healthMs, healthCostMs].map((ms) => `${ms} ms`)
     const seconds = spans.reduce((total, { from, to }) => total + (to - from) / 1_000, 0).toFixed(1)
     return [name, ...latencies, `${peakMb} MB (${peakParts})`, gitProcesses, seconds, result]
   })

@@ -185,8 +185,8 @@ export function memoryOf({ process: child }: RunningProcess): { resident: number
 const ticksPerSecond = 100
 
 /** Processor time that the process has used so far. */
-export function processorSeconds({ process: child }: RunningProcess): number {
-  const fields = statOf(String(child.pid))
+export function processorSeconds({ process: { pid } }: { process: Pick<ChildProcess, 'pid'> }): number {
+  const fields = statOf(String(pid))
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }
 

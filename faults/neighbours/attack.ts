@@ -27,6 +27,8 @@ export interface Attack {
   isLoad: boolean
   /** How long the others may wait, in milliseconds, instead of a multiple of the time without an attack. */
   maxMs?: number
+  /** How much processor time the service may use until it has answered a health check, in milliseconds. */
+  maxHealthCostMs?: number
   /** How much memory all processes may have, in megabytes, instead of what is allowed otherwise. */
   maxMb?: number
   /**

@@ -16,6 +16,7 @@ import { pipelinedRequests } from './pipelining.ts'
 import { pullRefs } from './pull-refs.ts'
 import { weakKeys } from './roles.ts'
 import { copiedSecret, killedRotation } from './secrets.ts'
+import { announcedBodies, largeEvents } from './strangers.ts'
 import { hostileTelemetry, pipelinedTelemetry, slowTelemetry, spanFlood } from './telemetry.ts'
 import { unreadEntries, unreadPages } from './unread.ts'
 import { idleUploads, leakedSecret } from './webhooks.ts'
@@ -37,6 +38,8 @@ export const attacks: Attack[] = [
   ordinaryBatches,
   pipelinedRequests,
   idleUploads,
+  announcedBodies,
+  largeEvents,
   entryReads,
   erasures,
   hangingServers,

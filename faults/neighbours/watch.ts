@@ -22,6 +22,7 @@ export interface Phase {
   isLoad: boolean
   maxMs?: number | undefined
   maxMb?: number | undefined
+  maxHealthCostMs?: number | undefined
   spans: Span[]
   /** What the attack itself observed. */
   result: string
@@ -33,6 +34,8 @@ export interface Figures {
   peakParts: string
   gitProcesses: number
   healthMs: number
+  /** The processor time of the service during a health check. */
+  healthCostMs: number
   recordingP99: number
   readingP99: number
 }
@@ -47,8 +50,9 @@ export async function watch({ service, neighbour, isShort }: Site): Promise<() =
   const { address, port } = service
   const headers = { authorization: `Bearer ${neighbour.key}` }
   const page = `${address}/api/v1/prompts/${neighbour.promptId}/history`
-  const stopMemory = await watchMemory(service.process.pid as number, everyMs.memory)
-  const stopHealth = await startProbe({ url: `${address}/healthz`, intervalMs: everyMs.health })
+  const pid = service.process.pid as number
+  const stopMemory = await watchMemory(pid, everyMs.memory)
+  const stopHealth = await startProbe({ url: `${address}/healthz`, intervalMs: everyMs.health, pid })
   const stopReads = await startProbe({ url: page, headers, intervalMs: everyMs.reads })
   const stopSignals = await startRecording({ port, account: neighbour, intervalMs: everyMs.signals })
   return async () => ({
@@ -74,6 +78,7 @@ export function figuresOf({ memory, health, reads, signals }: Observations, phas
     peakParts: [service, worker, git].map(Math.round).join(' + '),
     gitProcesses: Math.max(...during(memory).map(({ gitProcesses }) => gitProcesses)),
     healthMs: Math.round(Math.max(...during(health).map(({ ms }) => ms))),
+    healthCostMs: Math.max(...during(health).map(({ processorMs }) => processorMs)),
     recordingP99: p99(during(signals)),
     readingP99: p99(during(reads)),
   }

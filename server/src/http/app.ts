@@ -83,6 +83,8 @@ export function buildApp(context: Context): FastifyInstance {
       },
     },
   })
+  // Routes that take a body say which: no other is read.
+  app.removeAllContentTypeParsers()
   const loadShedder = createLoadShedder(store.queues, limits, log)
   const observe = observer === undefined ? null : observeRequests(app, observer)
   const logsRequests = log.isLevelEnabled('debug')

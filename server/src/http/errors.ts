@@ -128,8 +128,14 @@ export function secondsUntilReset(resetsAt: Instant, now: Instant): number {
   return Math.max(1, Math.ceil((resetsAt - now) / 1_000))
 }
 
+const tooLarge = 'The body is too large'
+
+export function bodyTooLarge(): DomainError {
+  return invalid(tooLarge)
+}
+
 const frameworkMessages: Record<string, string> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'The body is too large',
+  FST_ERR_CTP_BODY_TOO_LARGE: tooLarge,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The header Content-Type must be application/json',
 }
 

@@ -18,7 +18,6 @@ export const bodyLimit = 64 * 1024
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.decorateRequest('bodyText', '')
 
-  app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit }, (_request, bytes, done) => {
     done(null, bytes)
   })

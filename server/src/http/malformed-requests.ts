@@ -4,15 +4,22 @@ import { errorBody } from './errors.ts'
 
 const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT'
 
-const messages: Record<string, string> = {
-  HPE_HEADER_OVERFLOW: 'The headers are too large',
-  [timedOut]: 'The request did not arrive in time',
+// Made once, because thousands of clients may disconnect at the same time.
+const bodies: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: bodyOf('The headers are too large'),
+  [timedOut]: bodyOf('The request did not arrive in time'),
+}
+const invalidHttp = bodyOf('The request is not valid HTTP')
+
+function bodyOf(message: string): string {
+  return errorBody(invalid(message))
 }
 
 /** Responds where Node could not parse a request: malformed HTTP, oversized headers, a client that stops halfway. */
 export function malformedRequestHandler(createRequestId: () => string) {
   function respond(error: NodeJS.ErrnoException, socket: HttpSocket): void {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    // A client that disconnects in the middle of a request reads no response, and thousands may at the same time.
+    if (error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_EOF_STATE' || !socket.writable) {
       socket.destroy()
       return
     }
@@ -22,7 +29,7 @@ export function malformedRequestHandler(createRequestId: () => string) {
       closeAfterResponse(socket)
       return
     }
-    const body = errorBody(invalid(messages[error.code ?? ''] ?? 'The request is not valid HTTP'))
+    const body = bodies[error.code ?? ''] ?? invalidHttp
     socket.end(
       `HTTP/1.1 422 Unprocessable Entity\r\nX-Request-Id: ${createRequestId()}\r\n` +
         `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +

@@ -9,7 +9,7 @@ export interface Sources {
   version: string
   engine: string
   loadShedder: {
-    inFlight(): { reads: number; writes: number; webhooks: number; votes: number; bodyBytes: number }
+    inFlight(): { reads: number; writes: number; strangers: number; bodyBytes: number }
     rejected(): Record<string, number>
   }
   connections(): number
@@ -26,7 +26,7 @@ const databaseTimeoutMs = 1_000
 
 export async function readSources(sources: Sources): Promise<Family[]> {
   const { store, planLimits, version, engine, loadShedder, connections, worker } = sources
-  const { reads, writes, webhooks, votes, bodyBytes } = loadShedder.inFlight()
+  const { reads, writes, strangers, bodyBytes } = loadShedder.inFlight()
   const { caches, connections: pool } = store.stats()
   const queues = Object.entries(store.queues)
   const now = Date.now()
@@ -53,11 +53,11 @@ export async function readSources(sources: Sources): Promise<Family[]> {
     gauge(
       'promptledger_http_requests_in_flight',
       'Requests accepted whose response has not been read yet.',
-      by('kind', { read: reads, write: writes, webhook: webhooks, vote: votes }),
+      by('kind', { read: reads, write: writes, stranger: strangers }),
     ),
     gauge(
       'promptledger_http_in_flight_body_bytes',
-      'Body bytes received or announced by the requests in flight, without webhooks.',
+      'Body bytes announced by the requests in flight whose caller is known.',
       [{ value: bodyBytes }],
     ),
     counter(

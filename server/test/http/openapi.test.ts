@@ -22,6 +22,7 @@ import {
   schemaFinder,
   sendRequest,
 } from '../../../testing/operations.ts'
+import { registeredRoutes } from '../../../testing/routes.ts'
 import { queryRows } from '../../../testing/rows.ts'
 import { type TestService, useService } from '../../../testing/service.ts'
 import { addSource } from '../../../testing/sources.ts'
@@ -91,18 +92,10 @@ async function readDocument({ app }: TestService): Promise<Document> {
   return response.json()
 }
 
-/** The API's routes as the router prints them: a tree in which each line extends the path of the lines above. */
+/** The routes of the API. */
 function routesOf({ app }: TestService): string[] {
-  const parts: string[] = []
-  return app
-    .printRoutes({ commonPrefix: false })
-    .split('\n')
-    .flatMap((line) => {
-      const [, indent = '', part = '', methods = ''] = /^((?:[│ ] {3})*[├└]── )(\S*)(?: \((.*)\))?$/.exec(line) ?? []
-      parts.splice(indent.length / 4 - 1, Number.POSITIVE_INFINITY, part)
-      const url = withBraces(parts.join(''))
-      return methods === '' ? [] : methods.split(', ').map((method) => `${method} ${url}`)
-    })
+  return registeredRoutes(app)
+    .map(withBraces)
     .filter((route) => !route.endsWith('*') && !undocumentedRoutes.includes(route))
 }
 

@@ -96,6 +96,23 @@ describe('Requests that a client sends before it gets the response to the one be
     assert.ok(between > 5 * count, `${between} turns`)
   })
 
+  test('a body in chunks of one byte is kept in a few pieces, whole and in order', async (t) => {
+    const sizes = [1, 1, 5_000, 4_096, 1, 0, ...Array<number>(20_000).fill(1)]
+    const sent = sizes.map((size, i) => String(i % 10).repeat(size))
+    const pieces: string[] = []
+    const server = createServer((request, response) => {
+      request.on('data', (piece) => pieces.push(String(piece))).on('end', () => response.end())
+    })
+    limitPipelining(server)
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => server.close())
+    const chunks = sent.filter((text) => text !== '').map((text) => `${text.length.toString(16)}\r\n${text}\r\n`)
+    const request = `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${chunks.join('')}0\r\n\r\n`
+    await exchange(request, 1, (server.address() as AddressInfo).port)
+    assert.equal(pieces.join(''), sent.join(''))
+    assert.ok(pieces.length < 15, `${pieces.length} pieces`)
+  })
+
   test('requests that arrive in many small pieces are answered like those that arrive at once', async () => {
     const socket = await openSocket(port)
     let received = ''

@@ -17,7 +17,7 @@ const signalsOf = (url: string, organisationId: number) =>
 const auditOf = (url: string, organisationId: number) =>
   queryRows(url, `select action from audit where organisation_id = ${organisationId} order by id`)
 
-const nothing = { reads: 0, writes: 0, webhooks: 0, votes: 0, bodyBytes: 0 }
+const nothing = { reads: 0, writes: 0, strangers: 0, bodyBytes: 0, unknownBytes: 0 }
 
 /** A service on a real port, with what its metrics would count. */
 class ListeningService extends TestService {

@@ -5,7 +5,7 @@ import { sqlite } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { type Tenant, TestService } from '../../../testing/service.ts'
 
-const nothing = { reads: 0, writes: 0, webhooks: 0, votes: 0, bodyBytes: 0 }
+const nothing = { reads: 0, writes: 0, strangers: 0, bodyBytes: 0, unknownBytes: 0 }
 
 describe('What one organisation and one key may use of a process', () => {
   const service = new TestService()

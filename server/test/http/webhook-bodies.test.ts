@@ -7,9 +7,10 @@ import { onOneEngine, sqlite } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { connectedScenario, type Scenario } from '../../../testing/scenario.ts'
 import { TestService } from '../../../testing/service.ts'
+import { strangerLimits } from '../../src/http/admission/stranger-bodies.ts'
 
 const megabyte = 1024 * 1024
-const maxUploadsPerHook = 32
+const maxUploads = strangerLimits.perNetwork.bodies
 
 /** The real service on a real socket. */
 function useListeningService(engine: typeof sqlite) {
@@ -44,23 +45,23 @@ onOneEngine('Webhook bodies', (engine) => {
     const tenant = await service.tenant()
     const { loadShedder } = service.app
     for (let i = 0; i < 4; i++) await startUpload(t, attacked, 25 * megabyte)
-    await eventually(() => assert.equal(loadShedder.inFlight().webhooks, 4))
+    await eventually(() => assert.equal(loadShedder.inFlight().strangers, 4))
     assert.equal(loadShedder.inFlight().bodyBytes, 0)
     for (let i = 0; i < 20; i++) assert.equal((await tenant.signal({ value: 'positive' })).statusCode, 201)
     assert.equal(await other.send(other.forge.ping()), 202)
     assert.equal(await attacked.send(attacked.forge.ping()), 202)
-    assert.deepEqual(loadShedder.rejected().bodies + loadShedder.rejected().webhooks, 0)
+    assert.deepEqual(loadShedder.rejected().bodies + loadShedder.rejected().strangers, 0)
   })
 
   test('a webhook takes deliveries though many uploads to it have stalled', async (t) => {
     const scenario = await connectedScenario(service)
     const oldest = await startUpload(t, scenario, 100)
-    await eventually(() => assert.equal(service.app.loadShedder.inFlight().webhooks, 1))
+    await eventually(() => assert.equal(service.app.loadShedder.inFlight().strangers, 1))
     // The body of a delivery is read after its repository was found, which may take one longer than a later one.
     const statuses = [await scenario.send(scenario.forge.ping())]
-    const others = Array.from({ length: maxUploadsPerHook - 1 }, () => startUpload(t, scenario, 100))
+    const others = Array.from({ length: maxUploads - 1 }, () => startUpload(t, scenario, 100))
     const stalled = [oldest, ...(await Promise.all(others))]
-    await eventually(() => assert.ok(service.app.loadShedder.inFlight().webhooks >= maxUploadsPerHook))
+    await eventually(() => assert.ok(service.app.loadShedder.inFlight().strangers >= maxUploads))
     let response = ''
     oldest.once('data', (chunk) => {
       response = String(chunk)
@@ -72,7 +73,7 @@ onOneEngine('Webhook bodies', (engine) => {
     assert.deepEqual([...new Set(statuses)], [202])
     assert.match(response, /^HTTP\/1\.1 500 (.|\r\n)*\r\nretry-after: \d/i)
     for (const socket of stalled) socket.destroy()
-    await eventually(() => assert.equal(service.app.loadShedder.inFlight().webhooks, 0))
+    await eventually(() => assert.equal(service.app.loadShedder.inFlight().strangers, 0))
   })
 
   test('a small delivery succeeds while large uploads fill the memory of its webhook', async (t) => {
@@ -130,7 +131,7 @@ describe('Slow webhook bodies', () => {
     assert.match(String(response), /"The body arrives too slowly: send at least 65536 bytes a second"/)
     const waited = performance.now() - start
     assert.ok(waited > 4_000 && waited < 15_000, `${waited} ms`)
-    assert.equal(service.app.loadShedder.inFlight().webhooks, 0)
+    assert.equal(service.app.loadShedder.inFlight().strangers, 0)
     assert.deepEqual(await scenario.deliveryStates(), [])
   })
 })

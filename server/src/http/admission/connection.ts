@@ -30,9 +30,10 @@ export function pauseConnection({ raw: request }: FastifyRequest, { raw: respons
  * Reads on if a request gets its response before its body has arrived. Closing the connection at once would reset it, and
  * the reset discards the response that the client has not read yet.
  */
-export function drainBody({ raw: request, headers }: FastifyRequest, reply: FastifyReply): void {
+export function drainBody(fastifyRequest: FastifyRequest, reply: FastifyReply): void {
+  const { raw: request } = fastifyRequest
   // Injected requests have no `complete`.
-  if (request.complete !== false || !hasBody(headers)) return
+  if (request.complete !== false || !hasBody(fastifyRequest)) return
   // Fastify asks Node to close the connection after a body that it has rejected.
   reply.removeHeader('connection')
   const { socket } = request
@@ -47,7 +48,7 @@ export function drainBody({ raw: request, headers }: FastifyRequest, reply: Fast
   request.resume()
 }
 
-function hasBody(headers: FastifyRequest['headers']): boolean {
+export function hasBody({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 

@@ -4,11 +4,12 @@ import type { Queues } from '../../domain/store.ts'
 import type { RequestLimits } from '../context.ts'
 import { organisationOverloaded, overloaded } from '../errors.ts'
 import { type Caller, emptyOccupancy, hasRoom, type Occupancy, type RequestKind, shareOf } from './occupancy.ts'
+import type { StrangerBody } from './stranger-bodies.ts'
 
 /** A request, with what it occupies. */
 export interface Visit {
   kind: RequestKind
-  /** Until the key is known, no more than what arrives before the body is read. */
+  /** Until the caller is known, no more than what arrives before the body is asked for. */
   bodyBytes: number
   /** How long the body is. */
   announcedBytes: number
@@ -17,6 +18,10 @@ export interface Visit {
   /** Accepted on a slot reserved for admins: rejected unless the key turns out to be one. */
   adminsOnly: boolean
   weight: number
+  /** It holds a turn of strangers, until its body is asked for or it has a response. */
+  holdsTurn: boolean
+  /** Of a stranger, from when it is asked for. */
+  strangerBody: StrangerBody | null
   /** Null until the key is known. */
   caller: Caller | null
   isRunning: boolean
@@ -26,8 +31,7 @@ export interface Visit {
 export const reasons = [
   'reads',
   'writes',
-  'webhooks',
-  'votes',
+  'strangers',
   'bodies',
   'stalled',
   'organisation',
@@ -39,7 +43,7 @@ export const reasons = [
 export type Reason = (typeof reasons)[number]
 
 // The service handles several thousand requests per second, so the last one in the queue waits a fraction of a second.
-const capacity: Occupancy = { reads: 2_000, writes: 2_000, webhooks: 500, votes: 500, bodyBytes: 24 * 1024 * 1024 }
+const capacity: Occupancy = { reads: 2_000, writes: 2_000, strangers: 1_000, bodyBytes: 24 * 1024 * 1024 }
 const adminReads = 200
 // If the database has not answered for this long, a new request would only time out in the queue.
 const stallTimeoutMs = 5_000
@@ -55,7 +59,7 @@ export function createDecision({ refresh, signals }: Queues, limits: RequestLimi
   // An organisation that floods itself must not keep its admins from seeing that.
   const adminLimit = { ...organisationLimit, reads: organisationLimit.reads + adminReads }
   const keyLimit = shareOf(capacity, limits.keyShare)
-  const used = emptyOccupancy()
+  const used = { ...emptyOccupancy(), unknownBytes: 0 }
 
   /** Whether the request would wait for a server of the database that is down, in room that all organisations share. */
   function waitsInVain({ kind, changesSignals }: Visit, { organisationId }: Access): boolean {
@@ -66,13 +70,14 @@ export function createDecision({ refresh, signals }: Queues, limits: RequestLimi
   }
 
   return {
-    /** What all requests occupy. */
+    /** What all requests occupy. Bodies of callers that are not known yet have room of their own, so that strangers cannot fill that of others. */
     used,
 
     byHeaders(visit: Visit): Reason | null {
       const { kind, bodyBytes } = visit
       if (refresh.stalledForMs() > stallTimeoutMs) return 'stalled'
-      const hasBodyRoom = bodyBytes === 0 || used.bodyBytes + bodyBytes <= capacity.bodyBytes
+      const room = kind === 'strangers' ? capacity.bodyBytes / 3 : capacity.bodyBytes
+      const hasBodyRoom = bodyBytes === 0 || used.unknownBytes + bodyBytes <= room
       if (kind === 'reads') {
         if (!hasBodyRoom) return 'bodies'
         visit.adminsOnly = used.reads >= capacity.reads
@@ -84,20 +89,26 @@ export function createDecision({ refresh, signals }: Queues, limits: RequestLimi
     },
 
     byCaller(visit: Visit, access: Access, { organisation, used: ofKey }: Caller): Reason | null {
-      const { kind, bodyBytes, announcedBytes } = visit
+      if (visit.kind === 'strangers') {
+        if (used.writes >= capacity.writes) return 'writes'
+        used.strangers--
+        used.writes++
+        visit.kind = 'writes'
+      }
+      const { kind, announcedBytes } = visit
       const isAdmin = access.role === 'admin'
       if (visit.adminsOnly && !isAdmin) return 'reads'
       if (waitsInVain(visit, access)) return 'stalled'
       if (!hasRoom(organisation.used, isAdmin ? adminLimit : organisationLimit, kind, announcedBytes))
         return 'organisation'
       if (!hasRoom(ofKey, keyLimit, kind, announcedBytes)) return 'key'
-      return used.bodyBytes - bodyBytes + announcedBytes <= capacity.bodyBytes ? null : 'bodies'
+      return used.bodyBytes + announcedBytes <= capacity.bodyBytes ? null : 'bodies'
     },
   }
 }
 
 /** What a rejected caller is told. */
 export function callerError(reason: Reason): UnavailableError {
-  if (reason === 'reads' || reason === 'bodies') return overloaded
+  if (reason === 'reads' || reason === 'writes' || reason === 'bodies') return overloaded
   return reason === 'stalled' ? signalsUnavailable : organisationOverloaded
 }

@@ -1,20 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { operations } from '../../../../contract/votes.ts'
 import type { Access } from '../../domain/access/api-key.ts'
-import { type DomainError, invalid, type UnavailableError } from '../../domain/errors.ts'
+import { invalid, type UnavailableError } from '../../domain/errors.ts'
 import type { Queues } from '../../domain/store.ts'
 import type { RequestLimits } from '../context.ts'
-import { overloaded } from '../errors.ts'
+import { bodyTooLarge, overloaded } from '../errors.ts'
 import { bodyLimit } from '../json-bodies.ts'
 import { mcpPath } from '../mcp/path.ts'
-import { drainBody, onResponseEnd, pauseConnection } from './connection.ts'
+import { readBody } from './body-reader.ts'
+import { drainBody, hasBody, onResponseEnd, pauseConnection } from './connection.ts'
 import { callerError, createDecision, type Reason, reasons, type Visit } from './decision.ts'
 import { createFairQueue, heavyWeight, type Lane, lightWeight, unreadTimeoutMs } from './fair-queue.ts'
 import { type Caller, createCallers, type Occupancy, occupy, type RequestKind, vacate } from './occupancy.ts'
 import { isClosedByClient } from './pipelining.ts'
+import { createSlices } from './slices.ts'
+import { createStrangerBodies, strangerLimits } from './stranger-bodies.ts'
 import { createTurnstile } from './turnstile.ts'
 
 declare module 'fastify' {
@@ -54,7 +58,7 @@ export interface LoadShedder {
   countRejection(reason: Reason): void
   /** Counts a rejection, slows its client down, and returns the error to throw. */
   reject(reason: Reason, request: FastifyRequest, reply: FastifyReply, error?: UnavailableError): UnavailableError
-  inFlight(): Occupancy
+  inFlight(): Occupancy & { unknownBytes: number }
   rejected(): Record<Reason, number>
 }
 
@@ -72,6 +76,10 @@ const bytesPerCachedByte = 1 / 4
 // Making and sending more than this takes several milliseconds, in proportion to its size.
 const slowResponseBytes = 256 * 1024
 const slowBytesPerMs = 100 * 1024
+// So does verifying and parsing a body.
+const slowBodyBytes = 256 * 1024
+// Strangers before their bodies are asked for, which the database may be asked about: more would hold up the queries of others.
+const maxLookups = 16
 const logEveryMs = 10_000
 
 export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Logger): LoadShedder {
@@ -81,7 +89,9 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
   const callerOf = createCallers()
   const rejected = Object.fromEntries(reasons.map((reason) => [reason, 0])) as Record<Reason, number>
   const shared = new Map<Buffer, SharedResponse>()
-  const slowTurn = createTurnstile()
+  const strangerBodies = createStrangerBodies(strangerLimits, () => countRejection('strangers'))
+  const turns = createSlices(nextTurn, maxLookups)
+  const [slowTurn, slowBodyTurn] = [createTurnstile(), createTurnstile()]
   let suppressed = 0
   let lastLoggedAt = Number.NEGATIVE_INFINITY
 
@@ -107,13 +117,20 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
     visit.isRunning = true
     const turn = queue.enter(laneOf(visit), (visit.caller as Caller).keyId, visit.weight)
     return turn?.then(() => {
-      if (isClosedByClient(raw.socket)) throw clientGone()
+      if (isClosedByClient(raw.socket)) throw clientGone
     })
   }
 
+  function occupyUnknown({ kind, bodyBytes }: Visit): void {
+    used[kind]++
+    used.unknownBytes += bodyBytes
+  }
+
   function occupyFor(visit: Visit, caller: Caller): void {
-    used.bodyBytes += visit.announcedBytes - visit.bodyBytes
+    used.unknownBytes -= visit.bodyBytes
+    used.bodyBytes += visit.announcedBytes
     visit.bodyBytes = visit.announcedBytes
+    if (visit.strangerBody !== null) strangerBodies.remove(visit.strangerBody)
     occupy(caller.used, visit.kind, visit.bodyBytes)
     occupy(caller.organisation.used, visit.kind, visit.bodyBytes)
     visit.caller = caller
@@ -125,11 +142,63 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
     queue.leave(laneOf(visit), visit.weight)
   }
 
-  function release({ caller, kind, bodyBytes }: Visit): void {
+  function release({ caller, kind, bodyBytes, strangerBody }: Visit): void {
+    if (caller === null) {
+      used[kind]--
+      used.unknownBytes -= bodyBytes
+      if (strangerBody !== null) strangerBodies.remove(strangerBody)
+      return
+    }
     vacate(used, kind, bodyBytes)
-    if (caller === null) return
     vacate(caller.used, kind, bodyBytes)
     vacate(caller.organisation.used, kind, bodyBytes)
+  }
+
+  /** Thousands of strangers that connect at the same time get 2 ms of each turn of the event loop. Nothing more is read of them meanwhile. */
+  function waitForTurn(socket: Socket, visit: Visit, start: () => void): void {
+    const { bodyBytes } = visit
+    used.unknownBytes += bodyBytes
+    // Injected requests have no real socket.
+    const isReal = socket instanceof Socket
+    if (isReal) socket.pause()
+    turns.start(() => {
+      visit.holdsTurn = true
+      used.unknownBytes -= bodyBytes
+      if (isReal) socket.resume()
+      start()
+    })
+  }
+
+  function endTurn(visit: Visit): void {
+    if (visit.holdsTurn) turns.end()
+    visit.holdsTurn = false
+  }
+
+  /**
+   * The only way in which the body of a request is read whose caller is not known, whatever its route. It is in memory when the route
+   * gets it.
+   */
+  async function readFromStranger(request: FastifyRequest, visit: Visit, stream: Readable): Promise<Readable> {
+    const { routeOptions, params, server } = request
+    const { url, bodyLimit } = routeOptions
+    if (Number(request.headers['content-length']) > bodyLimit) throw bodyTooLarge()
+    visit.strangerBody = {
+      origin: {
+        target: `${url} ${JSON.stringify(params)}`,
+        bodyLimit,
+        networks: server.clientAddresses.networksOf(request),
+      },
+      bytes: 0,
+      startedAt: performance.now(),
+      abort: null,
+      groups: [],
+    }
+    used.unknownBytes -= visit.bodyBytes
+    visit.bodyBytes = 0
+    const parts = await readBody(stream, visit.strangerBody, strangerBodies)
+    visit.announcedBytes = visit.strangerBody.bytes
+    if (visit.announcedBytes > slowBodyBytes) await slowBodyTurn()
+    return Readable.from(parts)
   }
 
   /** The request stays in flight until the client has read the response, unless the client is unknown. */
@@ -141,6 +210,7 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
     isShared: boolean,
   ): void {
     visit.isResponding = true
+    endTurn(visit)
     leave(visit)
     if (visit.caller === null) {
       // Otherwise strangers who read nothing would occupy the service. They get nothing but small or shared responses.
@@ -185,24 +255,39 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
 
       app.addHook('onRequest', (request, reply, done) => {
         const visit = newVisit(request, limits)
-        const reason = decision.byHeaders(visit)
-        if (reason !== null) {
-          done(reject(reason, request, reply))
-          return
+        const refuse = (reason: Reason) => done(reject(reason, request, reply))
+        const accept = () => {
+          const reason = decision.byHeaders(visit)
+          if (reason !== null) {
+            endTurn(visit)
+            refuse(reason)
+            return
+          }
+          occupyUnknown(visit)
+          request.visit = visit
+          done()
         }
-        occupy(used, visit.kind, visit.bodyBytes)
-        request.visit = visit
-        done()
+        // Those that would be rejected now do not wait.
+        const reason = visit.kind === 'strangers' ? decision.byHeaders(visit) : null
+        if (reason !== null) refuse(reason)
+        else if (visit.kind === 'strangers') waitForTurn(request.raw.socket, visit, accept)
+        else accept()
       })
 
       app.addHook('preParsing', (request, _reply, body, done) => {
+        const visit = request.visit as Visit
+        endTurn(visit)
         // If the client disconnected during the key lookup, the body stream never ends and the request would hang.
         if (request.raw.destroyed) {
-          done(clientGone())
+          done(clientGone)
+          return
+        }
+        if (visit.caller === null && !isRead(request) && hasBody(request)) {
+          readFromStranger(request, visit, body as Readable).then((read) => done(null, read), done)
           return
         }
         // A slow client must not keep other requests of its organisation waiting.
-        if (request.raw.complete === false && request.visit !== null) leave(request.visit)
+        if (request.raw.complete === false) leave(visit)
         done(null, body)
       })
 
@@ -244,17 +329,19 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
     tryAccept(kind, bodyBytes) {
       const visit: Visit = {
         kind,
-        bodyBytes,
+        bodyBytes: readAhead(bodyBytes),
         announcedBytes: bodyBytes,
         changesSignals: kind === 'writes',
         adminsOnly: false,
         weight: lightWeight,
+        holdsTurn: false,
+        strangerBody: null,
         caller: null,
         isRunning: false,
         isResponding: false,
       }
       if (decision.byHeaders(visit) !== null || visit.adminsOnly) return null
-      occupy(used, kind, bodyBytes)
+      occupyUnknown(visit)
       return visit
     },
 
@@ -289,20 +376,32 @@ export function createLoadShedder(queues: Queues, limits: RequestLimits, log: Lo
 function newVisit(request: FastifyRequest, limits: RequestLimits): Visit {
   const { config } = request.routeOptions
   const kind = kindOf(request)
-  const announcedBytes = kind === 'webhooks' ? 0 : bodyLength(request)
+  const announcedBytes = bodyLength(request)
   const weight = config.light || request.is404 ? lightWeight : heavyWeight
   return {
     kind,
-    // Node reads no further until the body is asked for. Strangers who announce much must not take the room of others.
-    bodyBytes: Math.min(announcedBytes, bodyLimit),
+    // Strangers are not read on until they are started.
+    bodyBytes: readAhead(
+      kind === 'strangers' ? Math.min(request.raw.socket.bytesRead ?? 0, announcedBytes) : announcedBytes,
+    ),
     announcedBytes,
     changesSignals: config.changesSignals === true,
     adminsOnly: false,
     weight: config.batch ? batchWeight(announcedBytes, limits) : weight,
+    holdsTurn: false,
+    strangerBody: null,
     caller: null,
     isRunning: false,
     isResponding: false,
   }
+}
+
+// Those of ordinary signals always have room: no more than 17 MB, with all places taken.
+const smallBodyBytes = 4 * 1024
+
+/** What counts of a body that is not asked for yet. Node reads no further, so senders who announce much take no room of others. */
+function readAhead(announcedBytes: number): number {
+  return announcedBytes <= smallBodyBytes ? 0 : Math.min(announcedBytes, bodyLimit)
 }
 
 // About two short signals. Recording them separately would weigh as much.
@@ -315,18 +414,21 @@ function batchWeight(bodyBytes: number, { organisationConcurrency }: RequestLimi
 }
 
 /** By the route, because a path can be spelled in many ways. */
-function kindOf({ method, routeOptions: { url = '' } }: FastifyRequest): RequestKind {
-  if (method === 'GET' || method === 'HEAD') return 'reads'
-  if (url === operations.createVote.path) return 'votes'
-  if (url.startsWith('/webhooks/')) return 'webhooks'
+function kindOf(request: FastifyRequest): RequestKind {
+  const { url = '', config } = request.routeOptions
+  if (isRead(request)) return 'reads'
+  if (!config.knowsCaller) return 'strangers'
   // All tools of agents read.
   return url.startsWith(mcpPath) ? 'reads' : 'writes'
 }
 
-/** The client never sees it, but the request has to end. */
-function clientGone(): DomainError {
-  return invalid('The connection was closed')
+/** Fastify reads no body of these. */
+function isRead({ method }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
+
+/** The client never sees it, but the request has to end. */
+const clientGone = invalid('The connection was closed')
 
 function laneOf(visit: Visit, caller = visit.caller as Caller): Lane {
   return visit.kind === 'reads' ? caller.organisation.reads : caller.organisation.writes

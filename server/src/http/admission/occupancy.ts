@@ -5,28 +5,20 @@ import { createLane, type Lane } from './fair-queue.ts'
 export interface Occupancy {
   reads: number
   writes: number
-  /** Deliveries of forges. The bytes of their bodies are counted as they arrive: see webhooks/uploads.ts. */
-  webhooks: number
-  /** Of pages. Strangers can send them, because the token that authorises one is part of its body. */
-  votes: number
+  /** Whose caller is not known before the body has arrived, until then. Their bodies have room of their own: see stranger-bodies.ts. */
+  strangers: number
   bodyBytes: number
 }
 
-export type RequestKind = 'reads' | 'writes' | 'webhooks' | 'votes'
+export type RequestKind = 'reads' | 'writes' | 'strangers'
 
 export function emptyOccupancy(): Occupancy {
-  return { reads: 0, writes: 0, webhooks: 0, votes: 0, bodyBytes: 0 }
+  return { reads: 0, writes: 0, strangers: 0, bodyBytes: 0 }
 }
 
-export function shareOf({ reads, writes, webhooks, votes, bodyBytes }: Occupancy, percent: number): Occupancy {
+export function shareOf({ reads, writes, strangers, bodyBytes }: Occupancy, percent: number): Occupancy {
   const part = (amount: number) => Math.ceil((amount * percent) / 100)
-  return {
-    reads: part(reads),
-    writes: part(writes),
-    webhooks: part(webhooks),
-    votes: part(votes),
-    bodyBytes: part(bodyBytes),
-  }
+  return { reads: part(reads), writes: part(writes), strangers: part(strangers), bodyBytes: part(bodyBytes) }
 }
 
 /** A caller with no other body in flight has room for one of any size: otherwise a small share would reject large batches for ever. */

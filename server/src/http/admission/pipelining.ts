@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
-import { synchronousPart } from './fair-queue.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { joinChunks } from './chunked-body.ts'
+import { createSlices, sliceMs } from './slices.ts'
 
 /** A connection with what Node keeps in it and its types leave out: the parser, and the response in progress. */
 export type HttpSocket = Socket & {
@@ -22,11 +23,6 @@ interface PausedError extends Error {
   bytesParsed: number
 }
 
-interface Held {
-  request: IncomingMessage
-  response: ServerResponse
-}
-
 // The code of llhttp for a parser that should stop, and the name that Node gives it.
 const pauseParser = 21
 export const parserPaused = 'HPE_PAUSED'
@@ -36,8 +32,6 @@ const farAheadBytes = 4 * 1024
 const maxFarAhead = 256
 /** The connections that hold more than a few requests. */
 const farAhead = new Set<Socket>()
-// After this time, held requests wait for as long: clients that send ahead get at most half of the time.
-const sliceMs = 2
 const noBytes = Buffer.alloc(1).subarray(1)
 
 /**
@@ -47,34 +41,17 @@ const noBytes = Buffer.alloc(1).subarray(1)
  */
 export function limitPipelining(server: Server): void {
   const [handle] = server.listeners('request') as [RequestListener]
-  const ready: Held[] = []
+  // Clients that send ahead get at most half of the time.
+  const turns = createSlices(() => pause(sliceMs))
   let lastHeld: IncomingMessage | null = null
-  let isStarting = false
 
   function hold(request: IncomingMessage, response: ServerResponse): void {
     lastHeld = request
     // Its turn: the response before it has been sent.
-    response.once('socket', () => {
-      ready.push({ request, response })
-      if (!isStarting) void startReady()
-    })
+    response.once('socket', () => turns.start(() => start(request, response)))
   }
 
-  async function startReady(): Promise<void> {
-    isStarting = true
-    await nextTurn()
-    let sliceStart = performance.now()
-    for (let next = ready.shift(); next !== undefined; next = ready.shift()) {
-      start(next)
-      await synchronousPart()
-      if (performance.now() - sliceStart < sliceMs) continue
-      await pause(sliceMs)
-      sliceStart = performance.now()
-    }
-    isStarting = false
-  }
-
-  function start({ request, response }: Held): void {
+  function start(request: IncomingMessage, response: ServerResponse): void {
     const socket: HttpSocket = request.socket
     farAhead.delete(socket)
     if (socket.destroyed) return
@@ -94,6 +71,7 @@ export function limitPipelining(server: Server): void {
     if (!parser) return
     const { onIncoming } = parser
     parser.onIncoming = (request, keepAlive) => {
+      joinChunks(request)
       const result = onIncoming(request, keepAlive)
       return request === lastHeld ? pauseParser : result
     }

@@ -11,6 +11,8 @@ declare module 'fastify' {
     roles?: Right | undefined
     /** What share links may read of the route, on their own prompt. Rejected if absent. */
     shared?: { when: 'always' | 'with signals'; schema: ResponseSchema } | undefined
+    /** Whether the headers say who calls. Of all other routes, strangers send the bodies: see admission/stranger-bodies.ts. */
+    knowsCaller?: boolean | undefined
   }
   interface FastifyRequest {
     access: Access
@@ -48,6 +50,9 @@ export function requireKey(
 
   // Before the body is read, so that a rejected request never costs its body.
   app.addHook('onRequest', authorise)
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, knowsCaller: true }
+  })
   // Again if the body was slow to arrive: the key may have been revoked in the meantime.
   app.addHook('preHandler', (request, reply, done) => {
     const isSlow = performance.now() - request.arrivedAt > slowBodyMs

@@ -23,7 +23,6 @@ export function otlpRoutes(app: FastifyInstance, context: Context): void {
   const { store, planLimits, clock, log, organisationLimits } = context
   const loadEndpoint = lazy(() => import('./endpoint.ts'))
 
-  app.removeAllContentTypeParsers()
   for (const type of Object.values(contentTypes)) {
     app.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit: otlpBodyLimit }, (_request, bytes, done) =>
       done(null, bytes),

@@ -98,7 +98,6 @@ export function sourceEventRoutes(
   const counted = createCountedEvents(store.sources, log)
   app.addHook('onClose', () => counted.flush())
   app.decorateRequest('source')
-  app.removeAllContentTypeParsers()
   // Keep the raw bytes, whatever the content type: the signature covers them.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => bytes)
 

@@ -86,7 +86,6 @@ export function voteRoutes(
     return token
   }
 
-  app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>(
     bodyTypes,
     { parseAs: 'buffer' },
