@@ -54,7 +54,8 @@ async function startServer(
     server = spawn(
       join(bin, 'postgres'),
       ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', '-c', 'max_connections=300', ...settings],
-      { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+      // Otherwise connections between servers look for a certificate in a home that this user may not read.
+      { ...user, cwd: folder, env: { ...process.env, HOME: folder }, stdio: ['ignore', 'ignore', 'pipe'] },
     )
     await untilReady(server)
   }

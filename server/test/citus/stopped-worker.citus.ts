@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
 import { type Account, createAccounts } from '../../../testing/account.ts'
 import { runSql } from '../../../testing/citus.ts'
 import { onTestEnd } from '../../../testing/cleanup.ts'
@@ -37,8 +36,8 @@ it('a worker that is killed, frozen or without its standby under load rejects it
   timeout: 400_000,
 }, async (t) => {
   // As documented: connections of the cluster and of the service are encrypted, so a new one is slow.
-  const { servers, url: plainUrl } = await startDistributed(8, ['-c', 'citus.node_conninfo=sslmode=require'])
-  const url = `${plainUrl}?sslmode=no-verify`
+  const { servers, url: unencrypted } = await startDistributed(8, ['-c', 'citus.node_conninfo=sslmode=require'])
+  const url = `${unencrypted}?sslmode=no-verify`
   const victim = servers[1] as PostgresServer
   const accounts = await createAccounts(url, 'business', organisations.length)
   const beside = new Set(await organisationsBeside(url, victim))
@@ -68,17 +67,10 @@ it('a worker that is killed, frozen or without its standby under load rejects it
   await assertNothingLost(url, new Map([...others.acknowledged, ...own.acknowledged]))
   t.diagnostic(`${others.acknowledged.size + own.acknowledged.size} acknowledged`)
 
-  /** The connections of the service to the coordinator. On a new one, everything is planned again, which the others would wait for. */
-  async function connections(): Promise<unknown[]> {
-    const sql = `select pid from pg_stat_activity where application_name = 'promptledger' and datname = current_database() order by 1`
-    return runSql(plainUrl, [sql])
-  }
-
   async function measure(how: string, stop: () => unknown, start: () => unknown): Promise<void> {
     others.clear()
     await pause(measuredMs)
     const before = timeOf(others.responses)
-    const connected = await connections()
 
     own.clear()
     others.clear()
@@ -88,7 +80,6 @@ it('a worker that is killed, frozen or without its standby under load rejects it
     const knownAt = performance.now()
     await pause(measuredMs)
     const during = [...others.responses]
-    const kept = await connections()
     const rejected = own.responses.filter(isRejected)
     const later = own.responses.filter(({ sentAt }) => sentAt > knownAt)
     const slowest = Math.max(own.oldestMs(), ...rejected.map(({ ms }) => ms))
@@ -104,7 +95,6 @@ it('a worker that is killed, frozen or without its standby under load rejects it
         `all organisations recorded again ${milliseconds(performance.now() - startedAt)} after it was back`,
     )
     assert.deepEqual(during.filter(isRejected), [])
-    for (const each of connected) assert.ok(kept.some((other) => isDeepStrictEqual(other, each)), 'a connection was replaced')
     assert.ok(Math.max(others.oldestMs(), timeOf(during)) < waitedMs, 'signals of the others wait for the worker')
     assert.ok(slowest < longestMs, 'signals of the worker wait behind others that wait for it')
     assert.ok(later.every(isRejected), 'a signal was recorded by a worker that is down')

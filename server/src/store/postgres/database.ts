@@ -83,39 +83,42 @@ export async function openPostgres(
   const watch = closeStalledConnections(pool, stallTimeoutMs)
   await checkServer(pool, url)
 
-  async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>, reuse = true): Promise<T> {
-    const client = await pool.connect()
-    let failed = true
-    try {
-      const result = await work(client)
-      failed = false
-      return result
-    } finally {
-      // After a failure the connection may be in any state, so it is not reused.
-      client.release(failed || !reuse)
-    }
-  }
-
-  /**
-   * Runs `work` on a connection that is reused after an error, if it is usable. While a worker of a cluster is down, its statements fail
-   * all the time, and on a new connection those of others take half a second, until everything is planned again.
-   */
-  async function reused<T>(
+  /** After a failure the connection may be in any state, so it is not reused, unless `recover` makes it usable. */
+  async function withClient<T>(
     work: (client: pg.PoolClient) => Promise<T>,
-    isUsable: (error: unknown, client: pg.PoolClient) => boolean | Promise<boolean>,
+    reuse = true,
+    recover: (client: pg.PoolClient) => Promise<boolean> = async () => false,
   ): Promise<T> {
     const client = await pool.connect()
     try {
       const result = await work(client)
-      client.release()
+      client.release(!reuse)
       return result
     } catch (error) {
-      client.release(!(await isUsable(error, client)))
+      client.release(!(await recover(client)))
       throw error
     }
   }
 
-  const query = (sql: string, values: unknown[] = []) => reused((client) => run(client, sql, values), isSurvived)
+  /**
+   * Runs a single statement. Its connection is reused after an error that the server survives. While a worker of a cluster is down, its
+   * statements fail all the time, and on a new connection those of others take long, until everything is planned again.
+   */
+  function single(statement: pg.QueryConfig): Promise<Row[]> {
+    // Without promises of its own: every request waits for one of these.
+    return new Promise((resolve, reject) => {
+      pool.connect((connectError, client, release) => {
+        if (client === undefined) return reject(connectError)
+        void client.query(statement, (error: Error | null, result) => {
+          release(error !== null && !isSurvived(error))
+          if (error === null) resolve(result.rows)
+          else reject(error)
+        })
+      })
+    })
+  }
+
+  const query = (sql: string, values: unknown[] = []) => single(named(sql, values))
 
   async function attempt(sql: string, values: unknown[]): Promise<Row[]> {
     try {
@@ -126,7 +129,7 @@ export async function openPostgres(
   }
 
   function write(statements: Statement[]): Promise<Row[][]> {
-    return reused((client) => transaction(client, statements), isRolledBack)
+    return withClient((client) => transaction(client, statements), true, isRolledBack)
   }
 
   function withoutTimeout<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
@@ -210,8 +213,7 @@ export async function openPostgres(
     stage,
     rows,
     // Only named statements get a plan for any parameters.
-    rowsPlanned: (sql, parameters) =>
-      reused(async (client) => (await client.query(numberPlaceholders(sql), parameters)).rows, isSurvived),
+    rowsPlanned: (sql, values) => single({ text: numberPlaceholders(sql), values }),
     async writeAndInvalidate(statements) {
       const results = await write([...statements, incrementChangeCounter])
       onChange()
@@ -342,7 +344,7 @@ function isSurvived(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.severity === 'ERROR'
 }
 
-async function isRolledBack(_error: unknown, client: pg.ClientBase): Promise<boolean> {
+function isRolledBack(client: pg.ClientBase): Promise<boolean> {
   return client.query('rollback').then(
     () => true,
     () => false,
@@ -352,12 +354,15 @@ async function isRolledBack(_error: unknown, client: pg.ClientBase): Promise<boo
 const names = new Map<string, string>()
 
 /** Names each statement, so PostgreSQL parses and plans it only once per connection. */
-async function run(client: pg.ClientBase, sql: string, values: unknown[]): Promise<Row[]> {
+function named(sql: string, values: unknown[]): pg.QueryConfig {
   let name = names.get(sql)
   if (name === undefined) {
     name = `promptledger_${names.size}`
     names.set(sql, name)
   }
-  const result = await client.query({ name, text: sql, values })
-  return result.rows
+  return { name, text: sql, values }
+}
+
+async function run(client: pg.ClientBase, sql: string, values: unknown[]): Promise<Row[]> {
+  return (await client.query(named(sql, values))).rows
 }
