@@ -13,6 +13,7 @@ const exceptions: [RegExp, string][] = [
     'sweep.ts asks the shards for a page of prompts',
   ],
   [/^select place, (?!.*where organisation_id = \$)/s, 'known-signals.ts adds the organisation'],
+  [/^select count\(\*\) from /, 'an archive counts what all shards have'],
   [/\bstaged\b/, 'an import, whose rows the coordinator sends to their shards'],
   [/^\s*(delete from|update) \w+ .*kept_since from signal_retention/s, 'retention asks all shards, in steps'],
 ]
@@ -32,7 +33,7 @@ interface PlanNode {
 
 /**
  * The rules that a statement follows so that Citus runs it on the worker of its organisation, for all that the tests sent:
- * - It names the organisation of each distributed table as a parameter, never as a column of another table.
+ * - It names the organisation of each distributed table as a parameter, never as a column of another table, or reads one table alone.
  * - It calls the function that records by nothing but the call.
  * - In the function, no `case` compares a variable, which Citus would send to a worker as a comparison with a boolean.
  * Returns what breaks them. Without Citus, nothing else would.
@@ -62,13 +63,23 @@ async function problemOf(client: pg.Client, sql: string): Promise<string | null>
   if (sql.includes(`${recordFunction.name}(`)) return delegated.test(sql) ? null : 'is more than the call'
   if (!namesTable.test(sql) || !explainable.test(sql) || exceptions.some(([pattern]) => pattern.test(sql))) return null
   const { rows } = await client.query(`explain (generic_plan, format json) ${sql}`)
-  const found = scansOf(rows[0]['QUERY PLAN'][0].Plan).find((scan) => !namesOrganisation.test(JSON.stringify(scan)))
-  return found === undefined ? null : `reads ${found['Relation Name']} of all organisations`
+  const { Plan: plan } = rows[0]['QUERY PLAN'][0]
+  const found = scansOf(plan).find((scan) => !namesOrganisation.test(JSON.stringify(scan)))
+  // Citus asks all shards for the rows of one table.
+  return found === undefined || sourcesOf(plan).size === 1 ? null : `reads ${tableOf(found)} of all organisations`
 }
+
+/** The tables and functions that a statement reads. */
+function sourcesOf(node: PlanNode): Set<string> {
+  const below = (node.Plans ?? []).flatMap((child) => [...sourcesOf(child)])
+  const isScan = node['Node Type'] !== 'ModifyTable' && / Scan$/.test(node['Node Type'])
+  return new Set(isScan ? [tableOf(node) || node['Node Type'], ...below] : below)
+}
+
+const tableOf = (node: PlanNode) => node['Relation Name']?.replace(/_\d{4}_\d{2}$/, '') ?? ''
 
 /** The scans of distributed tables, also of the months of signals, with the scans of their indexes. */
 function scansOf(node: PlanNode): PlanNode[] {
-  const table = node['Relation Name']?.replace(/_\d{4}_\d{2}$/, '') ?? ''
-  if (node['Node Type'] !== 'ModifyTable' && distributedTables.includes(table)) return [node]
+  if (node['Node Type'] !== 'ModifyTable' && distributedTables.includes(tableOf(node))) return [node]
   return (node.Plans ?? []).flatMap(scansOf)
 }

@@ -169,3 +169,8 @@ export function useTrials(service: TestService) {
     eventsOf,
   }
 }
+
+/** What clients reported, whichever key they have. */
+export function withoutKeys<Report extends { keyId: unknown }>(reports: Report[]): Omit<Report, 'keyId'>[] {
+  return reports.map(({ keyId, ...report }) => report)
+}

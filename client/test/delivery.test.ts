@@ -13,6 +13,7 @@ import { eventually } from '../../testing/eventually.ts'
 import type { Scenario } from '../../testing/scenario.ts'
 import { positionOf } from '../src/assignment.ts'
 import type { PromptText } from '../src/index.ts'
+import { withoutKeys } from '../../testing/trials.ts'
 import { createFolder, deliveredClient, deliveringScenario, readyClient, startTrial } from './delivering-service.ts'
 import { numbersBelow, useLiveService } from './live-service.ts'
 
@@ -45,7 +46,7 @@ onOneEngine('Text delivery of the client', (engine) => {
 
   async function exposuresOf({ tenant }: Scenario, id: string) {
     const trial = await service.store.trials.find(tenant.organisation.id, id)
-    return service.store.trials.exposures(trial as Trial)
+    return withoutKeys(await service.store.trials.exposures(trial as Trial))
   }
 
   test('a prompt has its live text, by ID, name and path, and one that is not delivered its fallback', async () => {

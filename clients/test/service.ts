@@ -16,6 +16,7 @@ import { startReceiver } from '../../testing/receiver.ts'
 import { connectedScenario } from '../../testing/scenario.ts'
 import { type Tenant, TestService } from '../../testing/service.ts'
 import { globalSetup, globalTeardown } from '../../testing/setup.ts'
+import { withoutKeys } from '../../testing/trials.ts'
 
 const engine = process.argv[2] === 'postgres' ? postgres : sqlite
 // In a test run there is a server already, with a template.
@@ -152,7 +153,7 @@ const commands: Record<string, (args: Arguments) => unknown> = {
 
   async exposures({ key, trial }) {
     const found = await service.store.trials.find(tenantOf(key).organisation.id, trial)
-    return found && service.store.trials.exposures(found)
+    return found && withoutKeys(await service.store.trials.exposures(found))
   },
 
   rename({ url }) {

@@ -47,7 +47,7 @@ const ofTheReader: [from: string | RegExp, to: string][] = [
   [/^npx promptledger\n/, 'mkdir new && cd new && npx promptledger\n'],
   [
     'DATABASE_URL=postgres://… npx',
-    'DATABASE_URL=sqlite:data/other.db npx promptledger migrate && DATABASE_URL=sqlite:data/other.db npx',
+    'DATA_DIR=elsewhere DATABASE_URL=sqlite:data/other.db npx promptledger migrate && DATABASE_URL=sqlite:data/other.db npx',
   ],
   // Follows until it is interrupted, sends to a host of others, and compares with a head of others.
   [/^npx promptledger signals tail.*\n/m, ''],

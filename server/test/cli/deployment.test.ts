@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runCli, runCliJson } from '../../../testing/cli.ts'
+import { runCli } from '../../../testing/cli.ts'
 import { onOneEngine } from '../../../testing/engines.ts'
 import { connectedScenario } from '../../../testing/scenario.ts'
 import { useService } from '../../../testing/service.ts'
@@ -16,8 +16,9 @@ interface Deployment {
 onOneEngine('promptledger deployment', (engine) => {
   const service = useService(engine)
 
-  const json = <T>(...args: string[]) => runCliJson<T>(service.url, args)
-  const run = (...args: string[]) => runCli({ DATABASE_URL: service.url }, args)
+  const run = (...args: string[]) =>
+    runCli({ DATABASE_URL: service.url, PROMPTLEDGER_SECRET_KEY: service.secretKey.toString('hex') }, args)
+  const json = async <T>(...args: string[]): Promise<T> => JSON.parse((await run(...args, '--json')).stdout)
 
   test('deployments of a repository and of a prompt are recorded once, and listed', async () => {
     const scenario = await connectedScenario(service)

@@ -143,7 +143,7 @@ onOneEngine('The endpoint for agents', (engine) => {
     } finally {
       service.store.prompts.page = page
     }
-    assert.deepEqual(seen, [{ reads: 1, writes: 0, webhooks: 0, votes: 0, bodyBytes: 0 }])
+    assert.deepEqual(seen, [{ reads: 1, writes: 0, strangers: 0, bodyBytes: 0, unknownBytes: 0 }])
     await service.lastUsed.flush()
     assert.equal((await service.store.keys.list(organisation.id))[0]?.lastUsedAt, service.now)
   })

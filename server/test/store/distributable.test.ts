@@ -26,7 +26,7 @@ if (!isCitus)
         `select organisation from json_to_recordset((${call})) as granted (organisation bigint)`,
         create.replace('case when signals_is_positive[i] = 1', 'case signals_is_positive[i] when 1'),
         sums('records.organisation'),
-        'select count(*) from idempotency_keys where key = $1',
+        'select 1 from idempotency_keys join signals on signal_id = id where key = $1',
       ]
       assert.notEqual(broken[1], create)
       const problems = await findUndistributable(broken)
@@ -36,7 +36,7 @@ if (!isCitus)
           'is more than the call',
           'compares a variable by case',
           'reads signal_hours of all organisations',
-          'reads idempotency_keys of all organisations',
+          'reads signals of all organisations',
         ],
       )
       assert.ok(call.includes(recordFunction.name))
