@@ -6,7 +6,7 @@ import { invalid } from '../../domain/errors.ts'
 import { createMinuteLimit } from '../../domain/minute-limit.ts'
 import type { Context } from '../context.ts'
 import { asDomainError, forbidden, notFound, unauthorized } from '../errors.ts'
-import { cutPage, requestedPage, sendPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { lastValue, type Query } from '../parameters.ts'
 import { route } from '../route.ts'
 import { organisationsOf, sessionBody, toListedSessionBody } from './body.ts'
@@ -85,10 +85,15 @@ export function sessionRoutes(app: FastifyInstance, context: Context): void {
     if (everyone && access.role !== 'admin') throw forbidden(access.role)
     const token = sessionTokenIn(headers.cookie, publicUrl())
     const current = token === null ? null : sessionIdOf(token)
-    const sessions = await store.sessions.list(access.organisationId, everyone ? null : access.keyId, clock())
     const page = requestedPage(query)
-    const bodies = cutPage(sessions, page).map((session) => toListedSessionBody(session, current))
-    return sendPage(reply, bodies, page, sessions.length)
+    const keyId = everyone ? null : access.keyId
+    const { sessions, totalCount } = await store.sessions.page(access.organisationId, keyId, clock(), page)
+    return sendPage(
+      reply,
+      sessions.map((session) => toListedSessionBody(session, current)),
+      page,
+      totalCount,
+    )
   })
 
   route(app, operations.endSession, async ({ access, params }, reply) => {
