@@ -61,6 +61,10 @@ export function sessionIdOf(token: string): string {
   return hashSecret(token).slice(0, 32)
 }
 
+export function isSessionId(text: string): boolean {
+  return /^[0-9a-f]{32}$/.test(text)
+}
+
 /** Starts a session for a key, ending no later than `endsBy`. `client` is what the browser calls itself, if anything. */
 export async function startSession(
   sessions: SessionStore,

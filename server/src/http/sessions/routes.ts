@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { failedSignIns, operations, tooManyFailures } from '../../../../contract/sessions.ts'
 import { hashSecret, readerRoles } from '../../domain/access/api-key.ts'
-import { sessionIdOf } from '../../domain/access/session.ts'
+import { isSessionId, sessionIdOf } from '../../domain/access/session.ts'
 import { invalid } from '../../domain/errors.ts'
 import { createMinuteLimit } from '../../domain/minute-limit.ts'
 import type { Context } from '../context.ts'
@@ -98,6 +98,7 @@ export function sessionRoutes(app: FastifyInstance, context: Context): void {
 
   route(app, operations.endSession, async ({ access, params }, reply) => {
     const { session_id: id } = params as { session_id: string }
+    if (!isSessionId(id)) throw notFound()
     const keyId = access.role === 'admin' ? null : access.keyId
     if (!(await store.sessions.endById(access.organisationId, keyId, id, clock(), access))) throw notFound()
     return reply.status(204).send()
