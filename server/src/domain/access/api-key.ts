@@ -130,7 +130,7 @@ export interface KeyStore {
     personId: number | null,
     request: PageRequest,
   ): Promise<{ keys: ApiKey[]; totalCount: number }>
-  /** All of them, of which an organisation may have any number: for the operator. */
+  /** All of them, for the operator: an organisation may have any number. */
   list(organisationId: number, personId?: number | null): Promise<ApiKey[]>
   /** Revoking a revoked key keeps its original revocation time. */
   revoke(id: number, at: Instant, by: Actor): Promise<ApiKey | null>
