@@ -1,3 +1,4 @@
+import { createBoundedMap } from './bounded-map.ts'
 import { invalidField } from './errors.ts'
 import { validLine } from './text.ts'
 
@@ -17,36 +18,72 @@ export function validGlob(field: string, text: string): string {
  * Whether the glob matches the whole text, by git's rules: `?` stands for one character and `*` for any number, neither for a
  * slash; `**` stands for anything, and with a slash after it for any number of folders, including none.
  *
- * Follows all possible positions in the glob at once, because a regular expression with several wildcards can take
- * exponential time.
+ * Follows all possible positions in the glob at once, as the bits of a number, because a regular expression with several wildcards
+ * can take exponential time.
  */
 export function matchesGlob(glob: string, text: string): boolean {
-  const tokens = tokensOf(glob)
-  let isSegmentStart = true
-  let positions = withSkipped(tokens, new Set([0]), isSegmentStart)
-  for (const character of text) {
-    isSegmentStart = character === '/'
-    const next = new Set<number>()
-    for (const position of positions) {
-      const part = tokens[position]
-      if (part === undefined) continue
-      if (part.startsWith('**') || (part === '*' && character !== '/')) next.add(position)
-      else if (part === character || (part === '?' && character !== '/')) next.add(position + 1)
+  const { end, wildcards, folders, staying, starting } = patternOf(glob)
+  // Positions after wildcards, which may stand for nothing more. Folders end only where the next one starts.
+  const skip = (positions: bigint, isSegmentStart: boolean) => {
+    const skipped = isSegmentStart ? wildcards : wildcards & ~folders
+    let all = positions
+    for (let more = all & skipped; more !== 0n; more &= skipped) {
+      more = (more << 1n) & ~all
+      all |= more
     }
-    if (next.size === 0) return false
-    positions = withSkipped(tokens, next, isSegmentStart)
+    return all
   }
-  return positions.has(tokens.length)
+  let positions = skip(1n, true)
+  for (const character of text) {
+    const isSlash = character === '/'
+    const started = starting.get(character) ?? (isSlash ? 0n : starting.get('')) ?? 0n
+    positions = ((positions & started) << 1n) | (positions & (isSlash ? staying.atSlash : staying.elsewhere))
+    if (positions === 0n) return false
+    positions = skip(positions, isSlash)
+  }
+  return (positions & end) !== 0n
 }
 
-/** Adds the positions after wildcards, which may stand for nothing more. Folders end only where the next one starts. */
-function withSkipped(tokens: string[], positions: Set<number>, isSegmentStart: boolean): Set<number> {
-  // A set also visits the positions that are added to it during the loop.
-  for (const position of positions) {
-    const part = tokens[position]
-    if (part === '*' || part === '**' || (part === '**/' && isSegmentStart)) positions.add(position + 1)
+interface Pattern {
+  end: bigint
+  wildcards: bigint
+  /** Wildcards for folders. */
+  folders: bigint
+  /** Wildcards that may stand for another character. */
+  staying: { atSlash: bigint; elsewhere: bigint }
+  /** What each character may stand at; under '' what any other than a slash may. */
+  starting: ReadonlyMap<string, bigint>
+}
+
+const patterns = createBoundedMap<Pattern>(100)
+
+function patternOf(glob: string): Pattern {
+  let pattern = patterns.get(glob)
+  if (pattern === undefined) {
+    pattern = compile(tokensOf(glob))
+    patterns.set(glob, pattern)
   }
-  return positions
+  return pattern
+}
+
+function compile(tokens: string[]): Pattern {
+  const bitsOf = (isMeant: (token: string) => boolean) =>
+    tokens.reduce((bits, token, i) => (isMeant(token) ? bits | (1n << BigInt(i)) : bits), 0n)
+  const any = bitsOf((token) => token === '?')
+  const starting = new Map([['', any]])
+  for (const token of new Set(tokens)) {
+    if (token !== '?' && !token.startsWith('*')) {
+      starting.set(token, bitsOf((each) => each === token) | (token === '/' ? 0n : any))
+    }
+  }
+  const wildcards = bitsOf((token) => token.startsWith('*'))
+  return {
+    end: 1n << BigInt(tokens.length),
+    wildcards,
+    folders: bitsOf((token) => token === '**/'),
+    staying: { atSlash: bitsOf((token) => token.startsWith('**')), elsewhere: wildcards },
+    starting,
+  }
 }
 
 function tokensOf(glob: string): string[] {

@@ -63,6 +63,12 @@ function* invisibleStretches(text: string): Generator<{ stretch: string; index: 
 /** The hidden characters of a text, in order; at most `limit` runs. Legitimate uses, such as joined emoji, do not count. */
 export function findHidden(text: string, limit = Number.POSITIVE_INFINITY): HiddenRun[] {
   const runs: HiddenRun[] = []
+  for (const _ of findInSteps(text, limit, runs));
+  return runs
+}
+
+/** Adds them to `runs` step by step, because a text of little but joined emoji takes a second. */
+export function* findInSteps(text: string, limit: number, runs: HiddenRun[]): Generator<undefined> {
   for (const { stretch, index } of invisibleStretches(text)) {
     const end = index + stretch.length
     for (let start = index; start < end; ) {
@@ -75,12 +81,12 @@ export function findHidden(text: string, limit = Number.POSITIVE_INFINITY): Hidd
       const next = start + (code > 0xffff ? 2 : 1)
       const [kind, last] = [kindOf(code), runs.at(-1)]
       if (last?.end === start && last.kind === kind) last.end = next
-      else if (runs.length === limit) return runs
+      else if (runs.length === limit) return
       else runs.push({ kind, start, end: next })
       start = next
     }
+    yield
   }
-  return runs
 }
 
 /** The length of the legitimate sequence at this offset; 0 if the character there is hidden. */

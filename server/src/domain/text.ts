@@ -18,9 +18,17 @@ export function isLongerThan(text: string, maxLength: number): boolean {
   return text.length > maxLength && firstCharacters(text, maxLength).length < text.length
 }
 
+// Sorting the marks on one letter takes time that is quadratic in their number. Unicode's Stream-Safe Text Format allows 30.
+const maxMarks = 30
+
+/** The text in the form in which texts are compared. */
+export function normalised(text: string): string {
+  return text.replaceAll(/\p{M}+/gu, (marks) => firstCharacters(marks, maxMarks)).normalize()
+}
+
 /** For a search that ignores case and Unicode normalisation. */
 export function folded(text: string): string {
-  return text.normalize().toLowerCase()
+  return normalised(text).toLowerCase()
 }
 
 /** Accepts one line that every engine can store and every terminal can show: not blank, no control characters, valid Unicode. */

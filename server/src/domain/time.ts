@@ -106,3 +106,14 @@ export function createTurns(): () => Promise<void> | undefined {
     })
   }
 }
+
+/** The items that pass a test that takes long, such as matching a glob with texts of tenants. Lets waiting events run in between. */
+export async function filterInTurns<T>(items: readonly T[], test: (item: T) => boolean): Promise<T[]> {
+  const takeTurns = createTurns()
+  const passing: T[] = []
+  for (const item of items) {
+    if (test(item)) passing.push(item)
+    await takeTurns()
+  }
+  return passing
+}

@@ -3,7 +3,7 @@ import { type Lease, LostLeaseError } from '../domain/repositories/lease.ts'
 import { createNearMisses } from '../domain/repositories/near-misses.ts'
 import type { Repository } from '../domain/repositories/repository.ts'
 import type { BackfillOptions, ConnectedRepository } from '../domain/repositories/repository-service.ts'
-import { minute } from '../domain/time.ts'
+import { createTurns, minute } from '../domain/time.ts'
 import { listFiles } from '../git/contents.ts'
 import { readHeader } from '../git/log.ts'
 import { GitError } from '../git/run.ts'
@@ -120,6 +120,9 @@ function reportProgress(
   }
 }
 
+// A repository decides how many files it has, and how long their names are.
+const maxExplainMs = 5_000
+
 /** Warns if no prompt was found in a repository that has been read, with the nearest matches of its path. */
 async function emptyMatchWarnings(
   context: SyncContext,
@@ -129,8 +132,14 @@ async function emptyMatchWarnings(
   const { tip, path, lastSyncAt } = repository
   if (promptCount > 0 || tip === null || lastSyncAt === null) return []
   const nearMisses = createNearMisses(path)
+  const takeTurns = createTurns()
+  const deadline = performance.now() + maxExplainMs
   try {
-    for await (const file of listFiles(mirrorOf(context, repository).path, tip)) nearMisses.add(file)
+    for await (const file of listFiles(mirrorOf(context, repository).path, tip)) {
+      nearMisses.add(file)
+      if (performance.now() > deadline) break
+      await takeTurns()
+    }
   } catch (error) {
     // The files read so far explain enough.
     if (!(error instanceof GitError)) throw error

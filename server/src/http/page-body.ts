@@ -8,7 +8,7 @@ export function requestedPage(query: unknown): PageRequest {
   return pageRequest(lastValue(page), lastValue(limit))
 }
 
-/** The part of a whole list that is on the page. */
+/** The part of a whole list that is on the page. Only for lists with a limit: any other is as long as a tenant makes it. */
 export function cutPage<Item>(all: readonly Item[], request: PageRequest): Item[] {
   const offset = pageOffset(request)
   return all.slice(offset, offset + request.limit)

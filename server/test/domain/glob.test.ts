@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { matchesGlob, validGlob } from '../../src/domain/glob.ts'
+import type { Prompt } from '../../src/domain/prompt.ts'
+import { visiblePrompts } from '../../src/http/visible-prompts.ts'
 
 test('a glob matches by the rules of git', () => {
   const matching = [
@@ -68,4 +70,33 @@ test('a glob with many wildcards is matched in linear time', () => {
   assert.equal(matchesGlob(glob, 'a'.repeat(1_000)), false)
   assert.ok(performance.now() - startedAt < 10_000)
   assert.throws(() => validGlob('prompts', '*a'.repeat(11)), /at most 10 wildcards/)
+})
+
+const longName = 'a'.repeat(1_000)
+
+test('the longest globs are compared with the longest names in about a millisecond', () => {
+  const startedAt = performance.now()
+  for (const glob of [`*${'a'.repeat(190)}b`, `*${'?'.repeat(190)}b`, `${'**/*a'.repeat(5)}b`]) {
+    for (let i = 0; i < 100; i++) assert.equal(matchesGlob(validGlob('prompts', glob), longName), false)
+  }
+  assert.ok(performance.now() - startedAt < 1_500)
+})
+
+test('other requests run while the names of all prompts are compared with the glob of a key', async () => {
+  const prompt: Prompt = {
+    ...{ id: 1, publicId: 'pmt_', organisationId: 1, name: longName, createdAt: 0 },
+    ...{ repositoryId: null, path: null },
+  }
+  const prompts = { list: async () => Array<Prompt>(400).fill(prompt) }
+  let isOver = false
+  let turns = 0
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  const visible = await visiblePrompts(prompts, { organisationId: 1, prompts: `*${'a'.repeat(190)}b` })
+  isOver = true
+  assert.deepEqual(visible, [])
+  assert.ok(turns > 2, `${turns}`)
 })

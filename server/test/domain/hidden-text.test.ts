@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { findHidden, type HiddenKind, markHidden } from '../../src/domain/hidden-text.ts'
-import { compareHidden, hiddenStatus } from '../../src/domain/history/hidden-characters.ts'
+import { compareHidden, compareHiddenInTurns, hiddenStatus } from '../../src/domain/history/hidden-characters.ts'
 
 function tags(text: string): string {
   return String.fromCodePoint(...[...text].map((letter) => 0xe0000 + letter.charCodeAt(0)))
@@ -71,6 +71,21 @@ describe('Hidden characters', () => {
       ['user\u202e\u2066// check\u2069', 'user⟦U+202E U+2066⟧// check⟦U+2069 PDI⟧'],
     ]
     for (const [text, marked] of suspicious) assert.equal(markHidden(text as string), marked)
+  })
+
+  test('other requests run while a long text of joined letters is searched, with the same result', async () => {
+    const [before, after] = ['م\u200c'.repeat(50_000), `${'❤️'.repeat(50_000)}\u202e`]
+    let isOver = false
+    let turns = 0
+    const count = () => {
+      turns++
+      if (!isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    const found = await compareHiddenInTurns(before, after)
+    isOver = true
+    assert.ok(turns > 2, `${turns}`)
+    assert.deepEqual(found, compareHidden(before, after))
   })
 
   test('two megabytes of hidden characters are searched in linear time and reported within limits', () => {

@@ -122,6 +122,16 @@ describe('Path patterns', () => {
     }
   })
 
+  test('the longest globs are compared with the longest names in about a millisecond', () => {
+    const name = 'a'.repeat(2_000)
+    const startedAt = performance.now()
+    for (const glob of [`*${'a'.repeat(490)}b`, `**/*${'?'.repeat(490)}b`]) {
+      const matches = globMatcher(validPathPattern(glob))
+      for (let i = 0; i < 100; i++) assert.equal(matches(name), false)
+    }
+    assert.ok(performance.now() - startedAt < 2_500)
+  })
+
   test('a glob with too many wildcards, or a malformed one, is rejected with the reason', () => {
     const rejected: [string, RegExp][] = [
       ['*a'.repeat(17), /at most 16 wildcards/],

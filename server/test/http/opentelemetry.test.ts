@@ -261,6 +261,21 @@ onOneEngine('OpenTelemetry', (engine) => {
     assert.deepEqual(await outcomesOf(other), {})
   })
 
+  test('a text of megabytes that belongs to many records costs no more than one', async () => {
+    const tenant = await service.tenant()
+    const long = 'a'.repeat(1_500_000)
+    const events = Array(1_000).fill(event({ 'gen_ai.evaluation.score.label': 'pass' }))
+    const startedAt = performance.now()
+    const ofResource = await sendLogs(tenant, events, { 'promptledger.prompt': long })
+    const ofSpan = await sendSpans(tenant, [
+      span({ 'gen_ai.response.id': long }, { events: events.map((each) => ({ ...each, name: each.eventName })) }),
+    ])
+    assert.deepEqual([ofResource.statusCode, ofSpan.statusCode], [200, 200])
+    assert.ok(performance.now() - startedAt < 1_500)
+    // A name that no prompt can have is none.
+    assert.equal((await outcomesOf(tenant))['logs unknown_prompt unnamed'], 1_000)
+  })
+
   test('the prompt comes from the event, else from its span, else from the resource, also by names of Langfuse and OpenInference', async () => {
     const tenant = await service.tenant()
     const { name } = tenant.prompt

@@ -222,6 +222,31 @@ onOneEngine('Sessions', (engine) => {
     })
   })
 
+  /** Inserts sessions that began a minute ago. */
+  async function insertSessions(organisationId: number, keyId: number, count: number): Promise<void> {
+    await queryRows(
+      service.url,
+      `insert into sessions (token_hash, organisation_id, key_id, created_at, expires_at)
+       with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+       select '${keyId}-' || i, ${organisationId}, ${keyId}, ${service.now - 60_000}, ${service.now + day} from n`,
+    )
+  }
+
+  test('a key has at most 1,000 sessions: the oldest end', async () => {
+    const { organisation, key } = await service.tenant()
+    const first = await signIn(key)
+    assert.equal(await statusOf(first), 200)
+    await at(service.now + day / 2, async () => {
+      await insertSessions(organisation.id, await keyIdOf(key), 999)
+      await signIn(key)
+      assert.equal(await statusOf(first), 401)
+      const newest = await signIn(key)
+      assert.equal(await statusOf(newest), 200)
+      const { pagination } = (await request(newest, '/api/v1/sessions?limit=1')).json()
+      assert.equal(pagination.total_count, 901)
+    })
+  })
+
   test('neither the session token nor the key appears in the database or the log', async () => {
     const tenant = await service.tenant()
     const cookie = await signIn(tenant.key)

@@ -46,6 +46,14 @@ test('texts of people are shown without addresses, however they are written', ()
   for (const [text, expected] of texts) assert.equal(visible({}, text), expected)
 })
 
+test('a text takes time in proportion to its length, whatever its author wrote', () => {
+  for (const part of ['a', '@', '<', '<a', 'a@', '@.', '.a', '<@']) {
+    const startedAt = performance.now()
+    visible({}, `${part.repeat(30_000 / part.length)}>`)
+    assert.ok(performance.now() - startedAt < 1_000, part)
+  }
+})
+
 onOneEngine('What a share link shows', (engine) => {
   const service = useService(engine)
 

@@ -286,6 +286,19 @@ onEachEngine('Filters on signals', (engine) => {
     assert.equal(exported.length, 4)
   })
 
+  test('a number with zeros in front, such as a postal code, is found as a text', async () => {
+    const tenant = await service.tenant()
+    await store(tenant, [{ metadata: '{"code":"01"}' }, { metadata: '{"code":1}' }])
+    for (const [text, expected] of [
+      ['01', 1],
+      ['-01', 0],
+      ['1', 1],
+      ['1.0', 1],
+    ] as const) {
+      assert.equal((await search(tenant, `metadata.code=${text}`)).found.length, expected, text)
+    }
+  })
+
   test('a search says how far it got, continues where it stopped, and claims a total only if it knows it', async () => {
     const tenant = await service.tenant()
     const noise = Array.from({ length: 10_500 }, (_, i) => ({

@@ -130,6 +130,22 @@ onOneEngine('Trials', (engine) => {
     assert.equal((await start({ pull: 41, commit: (await preview()).commit_sha })).statusCode, 201)
   })
 
+  test('an organisation has at most two candidates read from git at the same time', async () => {
+    const scenario = await deliveringScenario()
+    await openPull(scenario, 41)
+    const { candidate } = service.repositories
+    let [running, most] = [0, 0]
+    service.repositories.candidate = async (...request) => {
+      most = Math.max(most, ++running)
+      return candidate(...request).finally(() => running--)
+    }
+    const previews = Array.from({ length: 4 }, () => send(scenario, 'GET', '/trials/candidate?pull=41'))
+    const statuses = (await Promise.all(previews)).map(({ statusCode }) => statusCode)
+    service.repositories.candidate = candidate
+    assert.deepEqual(statuses, [200, 200, 200, 200])
+    assert.equal(most, 2)
+  })
+
   test('a repository that cannot be read is no unknown commit', async () => {
     const scenario = await deliveringScenario()
     await openPull(scenario, 41)

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Promptledger, RegressionDetails, Shift, ShiftDetails, Triage } from '../../../../client/src/index.ts'
+import { isShiftId } from '../../domain/shifts/shift.ts'
 import { day, hour } from '../../domain/time.ts'
 import { exitCodes, Failure } from '../failure.ts'
 import { remoteCommand, take, withLedger } from './command.ts'
@@ -65,7 +66,7 @@ export function triageCommand(program: Command): void {
 type Subject = ChangeReference | { shift: string }
 
 function subjectArgument(text: string): Subject {
-  return /^shf_[0-9a-f]{24}$/.test(text) ? { shift: text } : changeReference(text)
+  return isShiftId(text) ? { shift: text } : changeReference(text)
 }
 
 /** What can be done about a regression or a shift. */

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { DomainError, invalidField } from '../errors.ts'
 import { validGlob } from '../glob.ts'
+import type { PageRequest } from '../page.ts'
 import { base62, randomBase62 } from '../random.ts'
 import type { Vault } from '../repositories/vault.ts'
 import { validLine, validName } from '../text.ts'
@@ -124,7 +125,13 @@ export interface KeyStore {
   create(key: NewApiKey, by: Actor): Promise<ApiKey>
   find(id: number): Promise<ApiKey | null>
   /** Without those that the sessions of people use. With `personId`, only theirs. */
-  list(organisationId: number, personId?: number): Promise<ApiKey[]>
+  page(
+    organisationId: number,
+    personId: number | null,
+    request: PageRequest,
+  ): Promise<{ keys: ApiKey[]; totalCount: number }>
+  /** All of them, for the operator: an organisation may have any number. */
+  list(organisationId: number, personId?: number | null): Promise<ApiKey[]>
   /** Revoking a revoked key keeps its original revocation time. */
   revoke(id: number, at: Instant, by: Actor): Promise<ApiKey | null>
   /**

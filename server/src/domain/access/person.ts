@@ -1,4 +1,5 @@
 import { DomainError } from '../errors.ts'
+import type { PageRequest } from '../page.ts'
 import type { Instant } from '../time.ts'
 import { isWithin, type Role, roles } from './api-key.ts'
 import type { Actor } from './audit.ts'
@@ -53,6 +54,7 @@ export interface PersonStore {
   findInAnyOrganisation(id: number): Promise<Person | null>
   /** The person that a key belongs to, or whose sessions use it. */
   ofKey(keyId: number): Promise<Person | null>
+  page(organisationId: number, request: PageRequest): Promise<{ people: Person[]; totalCount: number }>
   list(organisationId: number): Promise<Person[]>
   /** In all organisations, who has the address or the account. The one who signed in last comes first. */
   inOrganisations(email: string, subject: string | null): Promise<Person[]>

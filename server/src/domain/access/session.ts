@@ -1,3 +1,4 @@
+import type { PageRequest } from '../page.ts'
 import { randomBase62 } from '../random.ts'
 import { sanitisedLine } from '../text.ts'
 import { day, type Instant } from '../time.ts'
@@ -23,14 +24,19 @@ export interface ListedSession extends Pick<NewSession, 'keyId' | 'client' | 'cr
 }
 
 export interface SessionStore {
-  /** Also deletes every expired session, so the table does not grow without bound. */
+  /** Also deletes every expired session, and the oldest of a key with more than `maxSessionsOfKey`, so the table does not grow without bound. */
   create(session: NewSession): Promise<void>
   /** What the key behind the session grants now, until the session or the key expires. */
   findAccess(tokenHash: string): Promise<Access | null>
   /** Does nothing if the session does not exist. */
   end(tokenHash: string): Promise<void>
   /** The active ones, newest first, of one key or of the whole organisation. */
-  list(organisationId: number, keyId: number | null, now: Instant): Promise<ListedSession[]>
+  page(
+    organisationId: number,
+    keyId: number | null,
+    now: Instant,
+    request: PageRequest,
+  ): Promise<{ sessions: ListedSession[]; totalCount: number }>
   /** Returns false if the key, or the organisation, has no such session. */
   endById(organisationId: number, keyId: number | null, id: string, at: Instant, by: Actor): Promise<boolean>
 }
@@ -41,6 +47,9 @@ interface StartedSession {
   expiresAt: Instant
 }
 
+// Many people may share a key.
+export const maxSessionsOfKey = 1_000
+
 const maxLifetimeMs = 30 * day
 // 256 bits, like the random part of an API key.
 const tokenLength = 43
@@ -50,6 +59,10 @@ const maxClientLength = 200
 /** Names the session of a token in lists. */
 export function sessionIdOf(token: string): string {
   return hashSecret(token).slice(0, 32)
+}
+
+export function isSessionId(text: string): boolean {
+  return /^[0-9a-f]{32}$/.test(text)
 }
 
 /** Starts a session for a key, ending no later than `endsBy`. `client` is what the browser calls itself, if anything. */

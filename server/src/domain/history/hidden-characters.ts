@@ -1,4 +1,12 @@
-import { describeHidden, findHidden, type HiddenKind, type HiddenRun, hiddenKinds } from '../hidden-text.ts'
+import {
+  describeHidden,
+  findHidden,
+  findInSteps,
+  type HiddenKind,
+  type HiddenRun,
+  hiddenKinds,
+} from '../hidden-text.ts'
+import { createTurns } from '../time.ts'
 
 /** `added` if the change itself adds hidden characters to the prompt's text, `present` if it only keeps earlier ones. */
 export type HiddenStatus = 'none' | 'present' | 'added'
@@ -31,9 +39,29 @@ const maxLabelLength = 500
 
 /** Compares a prompt's texts before and after a change. Counts at most 10,000 runs of hidden characters. */
 export function compareHidden(before: string, after: string): HiddenCharacters {
-  const earlier = countBySurroundings(withoutByteOrderMark(before))
-  const text = withoutByteOrderMark(after)
-  const runs = findHidden(text, maxRuns).map((run) => {
+  const [earlier, later] = [before, after].map(withoutByteOrderMark) as [string, string]
+  return compareRuns(earlier, findHidden(earlier, maxRuns), later, findHidden(later, maxRuns))
+}
+
+/** The same for texts of any length, while other requests run. */
+export async function compareHiddenInTurns(before: string, after: string): Promise<HiddenCharacters> {
+  const [earlier, later] = [before, after].map(withoutByteOrderMark) as [string, string]
+  return compareRuns(earlier, await findInTurns(earlier), later, await findInTurns(later))
+}
+
+async function findInTurns(text: string): Promise<HiddenRun[]> {
+  const runs: HiddenRun[] = []
+  const takeTurns = createTurns()
+  for (const _ of findInSteps(text, maxRuns, runs)) {
+    const turn = takeTurns()
+    if (turn !== undefined) await turn
+  }
+  return runs
+}
+
+function compareRuns(before: string, earlierRuns: HiddenRun[], text: string, laterRuns: HiddenRun[]): HiddenCharacters {
+  const earlier = countBySurroundings(before, earlierRuns)
+  const runs = laterRuns.map((run) => {
     const surroundings = surroundingsOf(text, run)
     const left = earlier.get(surroundings) ?? 0
     earlier.set(surroundings, left - 1)
@@ -61,9 +89,9 @@ function withoutByteOrderMark(text: string): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
-function countBySurroundings(text: string): Map<string, number> {
+function countBySurroundings(text: string, runs: HiddenRun[]): Map<string, number> {
   const counts = new Map<string, number>()
-  for (const run of findHidden(text, maxRuns)) {
+  for (const run of runs) {
     const surroundings = surroundingsOf(text, run)
     counts.set(surroundings, (counts.get(surroundings) ?? 0) + 1)
   }

@@ -159,26 +159,51 @@ function matchesPath(segments: Segment[], path: string): boolean {
   return reached[parts.length] === true
 }
 
-/** Going back to the last star is enough: an earlier one never needs to match more. */
+/**
+ * Follows all positions in the segment at once, as the bits of a number: going back to a star takes as many steps as the name and the
+ * segment have characters, multiplied.
+ */
 function matchesSegment(tokens: Token[], text: string): boolean {
-  const characters = [...text]
-  let [token, at, star, retryAt] = [0, 0, -1, 0]
-  while (at < characters.length) {
-    const current = tokens[token]
-    if (current?.kind === 'star') {
-      star = token++
-      retryAt = at
-    } else if (current !== undefined && matchesCharacter(current, characters[at] as string)) {
-      token++
-      at++
-    } else if (star !== -1) {
-      token = star + 1
-      at = ++retryAt
-    } else {
-      return false
+  const { end, stars, fitting } = positionsOf(tokens)
+  const withSkipped = (positions: bigint) => positions | ((positions & stars) << 1n)
+  let positions = withSkipped(1n)
+  for (const character of text) {
+    let fits = fitting.get(character)
+    if (fits === undefined) {
+      if (fitting.size >= maxCharacters) fitting.clear()
+      fits = bitsOf(tokens, (token) => token.kind !== 'star' && matchesCharacter(token, character))
+      fitting.set(character, fits)
     }
+    positions = withSkipped(((positions & fits) << 1n) | (positions & stars))
+    if (positions === 0n) return false
   }
-  return tokens.slice(token).every(({ kind }) => kind === 'star')
+  return (positions & end) !== 0n
+}
+
+interface Positions {
+  end: bigint
+  stars: bigint
+  /** Where each character fits. */
+  fitting: Map<string, bigint>
+}
+
+const maxCharacters = 200
+const positionsOfSegments = new WeakMap<Token[], Positions>()
+
+function positionsOf(tokens: Token[]): Positions {
+  const known = positionsOfSegments.get(tokens)
+  if (known !== undefined) return known
+  const positions = {
+    end: 1n << BigInt(tokens.length),
+    stars: bitsOf(tokens, ({ kind }) => kind === 'star'),
+    fitting: new Map(),
+  }
+  positionsOfSegments.set(tokens, positions)
+  return positions
+}
+
+function bitsOf(tokens: Token[], isMeant: (token: Token) => boolean): bigint {
+  return tokens.reduce((bits, token, i) => (isMeant(token) ? bits | (1n << BigInt(i)) : bits), 0n)
 }
 
 export function matchesCharacter(token: Token, character: string): boolean {

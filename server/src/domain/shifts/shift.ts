@@ -58,6 +58,10 @@ export function shiftIdAt(promptPublicId: string, at: Instant, place = 0): strin
   return `shf_${hash('sha256', `${promptPublicId} ${at} ${place}`).slice(0, 24)}`
 }
 
+export function isShiftId(text: string): boolean {
+  return /^shf_[0-9a-f]{24}$/.test(text)
+}
+
 /** A shift that other prompts share. */
 export interface SharedShift {
   between: Range

@@ -31,7 +31,7 @@ interface ContentQuery {
 const maxCommentPart = 200
 const maxMembers = 16
 // What a query cannot tell from a string: 5 may be a number, true a boolean.
-const scalar = /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/
+const scalar = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/
 
 /** Null if the query asks for nothing. */
 export function contentFilter({ hasComment, commentPart, members }: ContentQuery): ContentFilter | null {

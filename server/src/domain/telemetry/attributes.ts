@@ -52,11 +52,20 @@ export function textIn(attributes: Attributes, fact: Fact, maxLength = maxLabelL
   const value = factIn(attributes, fact)
   if (value === undefined || typeof value === 'boolean') return null
   const text = String(value)
-  return control.test(text) || !text.isWellFormed() || isLongerThan(text, maxLength) ? null : text
+  // The length first: what is read again for each event of a span may be as long as a request.
+  return isLongerThan(text, maxLength) || control.test(text) || !text.isWellFormed() ? null : text
 }
 
-/** The prompt that the whole process is about. */
+// Paths are longer than names.
+const maxPromptLength = 4_096
+
+/** The prompt that a span or an event names: an ID, a name or a path. */
+export function promptIn(attributes: Attributes): string | null {
+  return textIn(attributes, 'prompt', maxPromptLength)
+}
+
+/** The prompt that the whole process is about. Read for each record, so it must not be as long as a whole request. */
 export function promptOf(resource: Attributes): string | null {
   const value = resource.get(promptOfResource)
-  return typeof value === 'string' && value !== '' ? value : null
+  return typeof value === 'string' && value !== '' && value.length <= maxPromptLength ? value : null
 }

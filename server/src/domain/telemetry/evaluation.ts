@@ -4,7 +4,7 @@ import type { SignalValue } from '../signals/signal.ts'
 import { labelledVersion, maxLabelLength, type VersionText } from '../signals/version.ts'
 import { firstCharacters, sanitisedLine } from '../text.ts'
 import type { Instant } from '../time.ts'
-import { type Fact, factIn, textIn } from './attributes.ts'
+import { type Fact, factIn, promptIn, textIn } from './attributes.ts'
 import { type EvaluationRule, type EvaluationSource, evaluationSources } from './evaluation-rule.ts'
 import type { Attributes, EventRecord } from './record.ts'
 
@@ -96,14 +96,6 @@ export function evaluationOf(event: EventRecord, rules: ReadonlyMap<string, Eval
 
 export function isRejection(read: Evaluation | Rejection): read is Rejection {
   return 'reason' in read
-}
-
-// Paths are longer than names.
-const maxPromptLength = 4_096
-
-/** The prompt that a span or an event names: an ID, a name or a path. */
-export function promptIn(attributes: Attributes): string | null {
-  return textIn(attributes, 'prompt', maxPromptLength)
 }
 
 function scoreIn(attributes: Attributes): number | null {

@@ -1,5 +1,5 @@
 import { invalidField } from '../errors.ts'
-import { isLongerThan } from '../text.ts'
+import { isLongerThan, normalised } from '../text.ts'
 
 /** The words around a phrase in a text, on one line. `…` stands for what is left out. */
 export interface Excerpt {
@@ -28,7 +28,7 @@ export function phraseFinder(phrase: string): (text: string) => Excerpt | null {
   const term = onOneLine(phrase).toLowerCase()
   const [longestWord = ''] = term.split(' ').sort((a, b) => b.length - a.length)
   return (text) => {
-    const normal = text.normalize()
+    const normal = normalised(text)
     // Few texts contain the word, and looking for it takes a tenth of the time of replacing white space.
     if (!normal.toLowerCase().includes(longestWord)) return null
     const line = onOneLine(normal)
@@ -51,5 +51,5 @@ function excerptOf(line: string, start: number, end: number): Excerpt {
 }
 
 function onOneLine(text: string): string {
-  return text.normalize().replaceAll(/\s+/g, ' ')
+  return normalised(text).replaceAll(/\s+/g, ' ')
 }

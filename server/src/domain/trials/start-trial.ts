@@ -10,7 +10,7 @@ import { findPrompt } from '../prompt-reference.ts'
 import type { Repository } from '../repositories/repository.ts'
 import type { Candidate, RepositoryService } from '../repositories/repository-service.ts'
 import type { Store } from '../store.ts'
-import type { Instant } from '../time.ts'
+import { filterInTurns, type Instant } from '../time.ts'
 import { generateTrialId, type Ramp, type Trial, validRamp, validShare } from './trial.ts'
 
 /** What to try. */
@@ -119,7 +119,9 @@ async function repositoryOf(
 ): Promise<Repository> {
   const connected = (await repositories.list(organisationId)).filter(({ disconnectedAt }) => disconnectedAt === null)
   const ofKey =
-    glob === null ? null : (await prompts.list(organisationId)).filter((each) => matchesPromptGlob(glob, each))
+    glob === null
+      ? null
+      : await filterInTurns(await prompts.list(organisationId), (each) => matchesPromptGlob(glob, each))
   // For a limited key, a repository without a prompt that it may see does not exist.
   const all = connected.filter(({ id }) => ofKey === null || ofKey.some((prompt) => prompt.repositoryId === id))
   if (repositoryId !== null) {
@@ -212,7 +214,8 @@ async function promptsOf(
 ): Promise<Prompt[]> {
   if (references === null) {
     const all = await prompts.list(access.organisationId)
-    return all.filter(
+    return filterInTurns(
+      all,
       (prompt) =>
         prompt.repositoryId === repository.id && prompt.path !== null && matchesPromptGlob(access.prompts, prompt),
     )

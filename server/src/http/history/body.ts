@@ -6,7 +6,12 @@ import {
   type NewHistoryEntry,
   newHistoryEntry,
 } from '../../domain/history/entry.ts'
-import { compareHidden, type HiddenStatus, hiddenStatus } from '../../domain/history/hidden-characters.ts'
+import {
+  compareHidden,
+  compareHiddenInTurns,
+  type HiddenStatus,
+  hiddenStatus,
+} from '../../domain/history/hidden-characters.ts'
 import type { Contents } from '../../domain/repositories/repository-service.ts'
 import { isoTime, parseTime } from '../../domain/time.ts'
 
@@ -43,16 +48,17 @@ export function toHiddenStatusBody(status: HiddenStatus): { present: boolean; ad
 const maxSearchedLength = 2 * 1024 * 1024
 
 /** Null if the text after the change is unknown or too long. A deleted prompt has no hidden characters. */
-export function toHiddenCharactersBody(
+export async function toHiddenCharactersBody(
   { path, afterBlob, hiddenCharacters }: EntryDetails,
   { before, after }: Pick<Contents, 'before' | 'after'>,
-): FromSchema<typeof hiddenCharactersSchema> {
+): Promise<FromSchema<typeof hiddenCharactersSchema>> {
   const isDeleted = path !== null && afterBlob === null
   if (after === null && !isDeleted) return null
   // Searching a large text would delay other requests.
   if (Math.max(before?.length ?? 0, after?.length ?? 0) > maxSearchedLength) return null
   // Skip the search if an earlier one found nothing.
-  const found = hiddenCharacters === 'none' ? compareHidden('', '') : compareHidden(before ?? '', after ?? '')
+  const found =
+    hiddenCharacters === 'none' ? compareHidden('', '') : await compareHiddenInTurns(before ?? '', after ?? '')
   return {
     ...toHiddenStatusBody(hiddenStatus(found)),
     count: found.count,

@@ -55,7 +55,7 @@ function historyEntryRoutes(app: FastifyInstance, { store, clock }: Context, rea
     if (entry === null) throw notFound()
     const { message, actor, path, tooLarge, keyId } = entry
     const contents = await reader.contents(request.prompt.organisationId, entry, reply)
-    const hidden = toHiddenCharactersBody(entry, contents)
+    const hidden = await toHiddenCharactersBody(entry, contents)
     const [trial] = await trialsOfChanges(store, request.access, request.prompt, [entry])
     const details = {
       message,

@@ -6,7 +6,7 @@ import { invalid } from '../../domain/errors.ts'
 import { type Instant, parseTime } from '../../domain/time.ts'
 import type { Context } from '../context.ts'
 import { forbidden, notFound } from '../errors.ts'
-import { cutPage, requestedPage, sendPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { idParameter, overlapMs } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { toIssuedKeyBody, toKeyBody } from './body.ts'
@@ -49,9 +49,9 @@ export function keyRoutes(app: FastifyInstance, { store, vault, clock }: Context
 
   route(app, operations.listKeys, async (request, reply) => {
     const owner = await ownerFor(request.access)
-    const keys = await store.keys.list(request.access.organisationId, owner?.id)
     const page = requestedPage(request.query)
-    return sendPage(reply, cutPage(keys, page).map(toKeyBody), page, keys.length)
+    const { keys, totalCount } = await store.keys.page(request.access.organisationId, owner?.id ?? null, page)
+    return sendPage(reply, keys.map(toKeyBody), page, totalCount)
   })
 
   const checkOwner = beforeBody(({ access }) => ownerFor(access))

@@ -3,7 +3,7 @@ import { operations, type PersonUpdateBody } from '../../../../contract/people.t
 import type { Person } from '../../domain/access/person.ts'
 import type { Context } from '../context.ts'
 import { forbidden, notFound } from '../errors.ts'
-import { cutPage, requestedPage, sendPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { idParameter } from '../parameters.ts'
 import { beforeBody, route } from '../route.ts'
 import { toPersonBody } from './body.ts'
@@ -19,9 +19,9 @@ export function personRoutes(app: FastifyInstance, { store, clock }: Context): v
   route(app, operations.listPeople, async ({ access, query }, reply) => {
     // Such a key may be that of another company.
     if (access.prompts !== null) throw forbidden(access.role)
-    const people = await store.people.list(access.organisationId)
     const page = requestedPage(query)
-    return sendPage(reply, cutPage(people, page).map(toPersonBody), page, people.length)
+    const { people, totalCount } = await store.people.page(access.organisationId, page)
+    return sendPage(reply, people.map(toPersonBody), page, totalCount)
   })
 
   route(

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { failedSignIns, operations, tooManyFailures } from '../../../../contract/sessions.ts'
 import { hashSecret, readerRoles } from '../../domain/access/api-key.ts'
-import { sessionIdOf } from '../../domain/access/session.ts'
+import { isSessionId, sessionIdOf } from '../../domain/access/session.ts'
 import { invalid } from '../../domain/errors.ts'
 import { createMinuteLimit } from '../../domain/minute-limit.ts'
 import type { Context } from '../context.ts'
 import { asDomainError, forbidden, notFound, unauthorized } from '../errors.ts'
-import { cutPage, requestedPage, sendPage } from '../page-body.ts'
+import { requestedPage, sendPage } from '../page-body.ts'
 import { lastValue, type Query } from '../parameters.ts'
 import { route } from '../route.ts'
 import { organisationsOf, sessionBody, toListedSessionBody } from './body.ts'
@@ -85,14 +85,20 @@ export function sessionRoutes(app: FastifyInstance, context: Context): void {
     if (everyone && access.role !== 'admin') throw forbidden(access.role)
     const token = cookies.sessionTokenIn(headers.cookie)
     const current = token === null ? null : sessionIdOf(token)
-    const sessions = await store.sessions.list(access.organisationId, everyone ? null : access.keyId, clock())
     const page = requestedPage(query)
-    const bodies = cutPage(sessions, page).map((session) => toListedSessionBody(session, current))
-    return sendPage(reply, bodies, page, sessions.length)
+    const keyId = everyone ? null : access.keyId
+    const { sessions, totalCount } = await store.sessions.page(access.organisationId, keyId, clock(), page)
+    return sendPage(
+      reply,
+      sessions.map((session) => toListedSessionBody(session, current)),
+      page,
+      totalCount,
+    )
   })
 
   route(app, operations.endSession, async ({ access, params }, reply) => {
     const { session_id: id } = params as { session_id: string }
+    if (!isSessionId(id)) throw notFound()
     const keyId = access.role === 'admin' ? null : access.keyId
     if (!(await store.sessions.endById(access.organisationId, keyId, id, clock(), access))) throw notFound()
     return reply.status(204).send()

@@ -1,11 +1,20 @@
 import { type Schema, shared, verbatim } from '../../../../contract/operation.ts'
 
-// As git and forges write them, and any word that looks like one.
-const addresses = /(?<=<)[^<>]*[@＠][^<>]*(?=>)|[^\s<>/]+[@＠][^\s<>/]*\.\p{L}[^\s<>/]*/gu
+// As git writes them, and any word that looks like one. Each character is in one match at most: the authors of texts decide how long they are.
+const inBrackets = /(?<=<)[^<>]+(?=>)/g
+const words = /[^\s<>/]+/g
 
 /** A text that a share link shows, such as a commit message, without addresses of people. */
 function withoutAddresses(text: string): string {
-  return text.replaceAll(addresses, '')
+  return text
+    .replaceAll(inBrackets, (content) => (/[@＠]/.test(content) ? '' : content))
+    .replaceAll(words, (word) => (isAddress(word) ? '' : word))
+}
+
+/** Whether the word has an @ within it, and a dot and a letter after that. */
+function isAddress(word: string): boolean {
+  const at = word.slice(1).search(/[@＠]/)
+  return at !== -1 && /\.\p{L}/u.test(word.slice(at + 2))
 }
 
 /** The part of a response that a share link shows: what its schema allows. `isVerbatim` is for texts. */

@@ -4,7 +4,7 @@ import { operations, type ShiftBody, type ShiftDetailsBody, shiftNotOpen } from 
 import { DomainError } from '../../domain/errors.ts'
 import { regressionStates, validNote } from '../../domain/regressions/regression.ts'
 import { explainShift } from '../../domain/shifts/explain-shift.ts'
-import { type ListedShift, shiftCauses, suspectOf, type TriagedShift } from '../../domain/shifts/shift.ts'
+import { isShiftId, type ListedShift, shiftCauses, suspectOf, type TriagedShift } from '../../domain/shifts/shift.ts'
 import { isoTime, timeOrNull } from '../../domain/time.ts'
 import { ownerOf } from '../../domain/triage.ts'
 import type { Context } from '../context.ts'
@@ -72,8 +72,11 @@ export function shiftRoutes(app: FastifyInstance, { store, clock }: Context): vo
   )
 }
 
+/** Anything else is as missing as an unknown one, and a database may not accept it. */
 function shiftId(params: unknown): string {
-  return (params as { shift_id: string }).shift_id
+  const { shift_id: id } = params as { shift_id: string }
+  if (!isShiftId(id)) throw notFound()
+  return id
 }
 
 function toTriagedShift(shift: TriagedShift): ShiftBody {

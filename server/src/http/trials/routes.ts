@@ -9,6 +9,7 @@ import {
 import type { Access } from '../../domain/access/api-key.ts'
 import { invalid } from '../../domain/errors.ts'
 import { findPrompt } from '../../domain/prompt-reference.ts'
+import type { RepositoryService } from '../../domain/repositories/repository-service.ts'
 import { judgeExposures } from '../../domain/trials/exposures.ts'
 import { previewCandidate, startTrial } from '../../domain/trials/start-trial.ts'
 import {
@@ -22,6 +23,7 @@ import {
 import { segmentsOfTrial } from '../../domain/trials/trial-segments.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../errors.ts'
+import { createReadPool } from '../history/read-pool.ts'
 import { checkDeclared, segmentParameter } from '../impact/parameters.ts'
 import { requestedPage, sendPage } from '../page-body.ts'
 import { enumParameter, integerParameter, lastValue, publicIdParameter, type Query } from '../parameters.ts'
@@ -29,8 +31,22 @@ import { beforeBody, route } from '../route.ts'
 import { visiblePrompts } from '../visible-prompts.ts'
 import { pullUrlOf, toSegmentsBody, toTrialBody } from './body.ts'
 
+// Each runs git against a server of the tenant, which decides how long it takes and how much memory git needs. They are limited only within
+// the organisation, so that a slow server makes no other organisation wait.
+const limitsOfRemoteReads = { reads: Number.POSITIVE_INFINITY, readsPerOrganisation: 2 }
+
 /** Pull requests that some users get before they are merged. */
 export function trialRoutes(app: FastifyInstance, { store, repositories, clock }: Context): void {
+  const remoteReads = createReadPool(limitsOfRemoteReads)
+
+  /** Reads git for one organisation. */
+  function gitOf({ organisationId }: Access): Pick<RepositoryService, 'candidate' | 'texts'> {
+    return {
+      candidate: (...request) => remoteReads.run(organisationId, () => repositories.candidate(...request)),
+      texts: (...request) => remoteReads.run(organisationId, () => repositories.texts(...request)),
+    }
+  }
+
   /** A key that is limited to prompts sees only trials whose prompts it may all read. */
   async function findTrial(access: Access, params: unknown): Promise<Trial> {
     const id = publicIdParameter(params, 'trial_id', 'trl')
@@ -62,7 +78,7 @@ export function trialRoutes(app: FastifyInstance, { store, repositories, clock }
     const key = await store.keys.find(access.keyId)
     const trial = await startTrial(
       store,
-      repositories,
+      gitOf(access),
       { ...request, ramp: ramp === undefined ? null : { shares: [...ramp.shares], votes: ramp.votes } },
       { access, by: access, name: key?.name ?? 'unknown' },
       clock(),
@@ -94,7 +110,7 @@ export function trialRoutes(app: FastifyInstance, { store, repositories, clock }
       commit: lastValue(query.commit) ?? null,
       repositoryId: integerParameter(query, 'repository_id'),
     }
-    const { repository, candidate, prompts } = await previewCandidate(store, repositories, request, access)
+    const { repository, candidate, prompts } = await previewCandidate(store, gitOf(access), request, access)
     return {
       data: {
         repository_id: repository.id,

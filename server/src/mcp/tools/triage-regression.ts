@@ -2,7 +2,7 @@ import { notOpen } from '../../../../contract/regressions.ts'
 import { shiftNotOpen } from '../../../../contract/shifts.ts'
 import { DomainError, invalid } from '../../domain/errors.ts'
 import type { Prompt } from '../../domain/prompt.ts'
-import { suspectOf } from '../../domain/shifts/shift.ts'
+import { isShiftId, suspectOf } from '../../domain/shifts/shift.ts'
 import { timeOrNull } from '../../domain/time.ts'
 import { ownerOf, type Triage, type Triaged, validTriage } from '../../domain/triage.ts'
 import { changeArgument, regressionOf } from '../change.ts'
@@ -46,7 +46,7 @@ export const triageRegression = defineTool(
       prompt,
       owner: named,
       triaged,
-    } = change.startsWith('shf_')
+    } = isShiftId(change)
       ? await triageShift(context, change, reference, triage)
       : await triageChange(context, change, reference, triage)
     return {

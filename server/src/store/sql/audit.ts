@@ -1,7 +1,7 @@
 import type { AuditAction, AuditEntry, AuditFilter, AuditStore } from '../../domain/access/audit.ts'
-import { pageOffset } from '../../domain/page.ts'
 import { auditEntry, verifyChain } from './audit-chain.ts'
-import { countRows, type Database, type Row, type Value } from './database.ts'
+import type { Database, Row, Value } from './database.ts'
+import { pageRows } from './page-rows.ts'
 
 const columns = `id, seq, hash, at, key_id, key_name, action, subject_id, subject_name, details,
   (select person_id from api_keys where api_keys.id = audit.key_id) as person_id`
@@ -16,14 +16,8 @@ export function sqlAudit(database: Database): AuditStore {
       const { conditions, parameters } = filterConditions(filter)
       const matching = `audit where organisation_id = ?${conditions}`
       const values = [organisationId, ...parameters]
-      const [totalCount, rows] = await Promise.all([
-        countRows(database, matching, values),
-        database.rows(`select ${columns} from ${matching} order by at desc, id desc limit ? offset ?`, [
-          ...values,
-          request.limit,
-          pageOffset(request),
-        ]),
-      ])
+      const listed = { columns, from: matching, parameters: values, order: 'at desc, id desc' }
+      const { rows, totalCount } = await pageRows(database, listed, request)
       return { entries: rows.map(toAuditEntry), totalCount }
     },
 

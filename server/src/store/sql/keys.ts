@@ -14,6 +14,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
 import { lockOrganisation } from './organisations.ts'
+import { pageRows } from './page-rows.ts'
 
 const columns =
   'id, organisation_id, person_id, name, role, prompts, hint, created_at, expires_at, revoked_at, last_used_at'
@@ -38,11 +39,14 @@ export function sqlKeys(database: Database): KeyStore {
       return firstOrNull(await database.rows(`select ${columns} from api_keys where id = ?`, [id]), toApiKey)
     },
 
-    async list(organisationId, personId) {
-      const ofPerson = personId === undefined ? '' : 'and person_id = ?'
-      const sql = `select ${columns} from api_keys where organisation_id = ? and hint <> '' ${ofPerson} order by id`
-      const parameters = personId === undefined ? [organisationId] : [organisationId, personId]
-      return (await database.rows(sql, parameters)).map(toApiKey)
+    async page(organisationId, personId, request) {
+      const { rows, totalCount } = await pageRows(database, listedKeys(organisationId, personId), request)
+      return { keys: rows.map(toApiKey), totalCount }
+    },
+
+    async list(organisationId, personId = null) {
+      const { from, parameters, order } = listedKeys(organisationId, personId)
+      return (await database.rows(`select ${columns} from ${from} order by ${order}`, parameters)).map(toApiKey)
     },
 
     async revoke(id, at, by) {
@@ -104,6 +108,16 @@ export function sqlKeys(database: Database): KeyStore {
       const ordered = uses.toSorted((a, b) => a.keyId - b.keyId)
       await database.write(ordered.map(({ keyId, usedAt }) => statement(sql, [usedAt, keyId, usedAt])))
     },
+  }
+}
+
+function listedKeys(organisationId: number, personId: number | null) {
+  const ofPerson = personId === null ? '' : 'and person_id = ?'
+  return {
+    columns,
+    from: `api_keys where organisation_id = ? and hint <> '' ${ofPerson}`,
+    parameters: personId === null ? [organisationId] : [organisationId, personId],
+    order: 'id',
   }
 }
 

@@ -14,10 +14,12 @@ import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
 import { insertKey } from './keys.ts'
 import { lockOrganisation } from './organisations.ts'
+import { pageRows } from './page-rows.ts'
 
-const selectPeople = `select p.id, p.organisation_id, p.email, p.name, p.subject, p.key_id, p.role_from, p.created_at,
-    p.signed_in_at, k.role, k.revoked_at
-  from people p join api_keys k on k.id = p.key_id`
+const columns =
+  'p.id, p.organisation_id, p.email, p.name, p.subject, p.key_id, p.role_from, p.created_at, p.signed_in_at, k.role, k.revoked_at'
+const joined = 'people p join api_keys k on k.id = p.key_id'
+const selectPeople = `select ${columns} from ${joined}`
 
 export function sqlPeople(database: Database): PersonStore {
   const ofOrganisation = (organisationId: number, condition: string, value: string | number) =>
@@ -81,6 +83,13 @@ export function sqlPeople(database: Database): PersonStore {
         keyId,
       ])
       return firstOrNull(rows, toPerson)
+    },
+
+    async page(organisationId, request) {
+      const from = `${joined} where p.organisation_id = ?`
+      const listed = { columns, from, parameters: [organisationId], order: 'p.id' }
+      const { rows, totalCount } = await pageRows(database, listed, request)
+      return { people: rows.map(toPerson), totalCount }
     },
 
     async list(organisationId) {

@@ -1,6 +1,6 @@
 import { type PageRequest, pageOffset } from '../../domain/page.ts'
 import { matchesFilter, nameTaken, type Prompt, type PromptOrder, type PromptStore } from '../../domain/prompt.ts'
-import type { Instant } from '../../domain/time.ts'
+import { filterInTurns, type Instant } from '../../domain/time.ts'
 import { auditOf } from './audit-chain.ts'
 import { countRows, type Database, firstOrNull, type Row, requireRow, type Statement, statement } from './database.ts'
 import { wentLive } from './history-rows.ts'
@@ -139,9 +139,8 @@ export function sqlPrompts(database: Database): PromptStore {
       // Filtered here rather than in SQL, because engines and locales disagree on case-insensitive matching.
       const all = await database.rows(`select id, name, path from ${existing}`, [organisationId])
       const matches = matchesFilter(filter)
-      const ids = all
-        .filter((row) => matches({ name: row.name as string, path: row.path as string | null }))
-        .map(({ id }) => id)
+      const isListed = (row: Row) => matches({ name: row.name as string, path: row.path as string | null })
+      const ids = (await filterInTurns(all, isListed)).map(({ id }) => id)
       // The order of those that match: computing it for all prompts takes several times as long.
       const rows = await database.rows(
         `${totals.sql} select ${promptColumns} from ${existing} and ${database.inJsonArray('id', 'bigint')} order by ${orderBy(order)} limit ? offset ?`,

@@ -1,7 +1,8 @@
-import type { ListedSession, SessionStore } from '../../domain/access/session.ts'
+import { type ListedSession, maxSessionsOfKey, type SessionStore } from '../../domain/access/session.ts'
 import { auditEntry } from './audit-chain.ts'
 import { type Database, firstOrNull, type Row, statement } from './database.ts'
 import { toAccess } from './keys.ts'
+import { pageRows } from './page-rows.ts'
 
 const endsAt = 'case when k.expires_at < s.expires_at then k.expires_at else s.expires_at end as expires_at'
 // The first half of the hash names a session where its secret must not: neither can be found from it.
@@ -19,6 +20,7 @@ export function sqlSessions(database: Database): SessionStore {
           [tokenHash, organisationId, keyId, client, createdAt, expiresAt],
         ),
       ])
+      await endOldest(database, keyId)
     },
 
     async findAccess(tokenHash) {
@@ -32,16 +34,16 @@ export function sqlSessions(database: Database): SessionStore {
       await database.writeAndInvalidate([statement('delete from sessions where token_hash = ?', [tokenHash])])
     },
 
-    async list(organisationId, keyId, now) {
+    async page(organisationId, keyId, now, request) {
       const ofKey = keyId === null ? '' : 'and s.key_id = ?'
-      const rows = await database.rows(
-        `select ${sessionId} as id, s.key_id, k.name as key_name, k.person_id, s.client, s.created_at, ${endsAt}
-         from sessions s join api_keys k on k.id = s.key_id
-         where s.organisation_id = ? and s.expires_at > ? and (k.expires_at is null or k.expires_at > ?)
-           and k.revoked_at is null ${ofKey} order by s.created_at desc, s.token_hash`,
-        [organisationId, now, now, ...(keyId === null ? [] : [keyId])],
-      )
-      return rows.map(toListedSession)
+      const from = `sessions s join api_keys k on k.id = s.key_id
+        where s.organisation_id = ? and s.expires_at > ? and (k.expires_at is null or k.expires_at > ?)
+          and k.revoked_at is null ${ofKey}`
+      const columns = `${sessionId} as id, s.key_id, k.name as key_name, k.person_id, s.client, s.created_at, ${endsAt}`
+      const parameters = [organisationId, now, now, ...(keyId === null ? [] : [keyId])]
+      const listed = { columns, from, parameters, order: 's.created_at desc, s.token_hash' }
+      const { rows, totalCount } = await pageRows(database, listed, request)
+      return { sessions: rows.map(toListedSession), totalCount }
     },
 
     async endById(organisationId, keyId, id, at, by) {
@@ -65,6 +67,19 @@ export function sqlSessions(database: Database): SessionStore {
       return true
     },
   }
+}
+
+// At once, because ending one clears the caches.
+const endedAtOnce = 100
+
+async function endOldest(database: Database, keyId: number): Promise<void> {
+  const ofKey = 'select token_hash from sessions where key_id = ? order by created_at desc, token_hash'
+  const [excess] = await database.rows(`${ofKey} limit 1 offset ${maxSessionsOfKey}`, [keyId])
+  if (excess === undefined) return
+  const kept = maxSessionsOfKey - endedAtOnce
+  await database.writeAndInvalidate([
+    statement(`delete from sessions where token_hash in (${ofKey} limit ${maxSessionsOfKey} offset ${kept})`, [keyId]),
+  ])
 }
 
 function toListedSession(row: Row): ListedSession {
