@@ -170,7 +170,7 @@ export function useTrials(service: TestService) {
   }
 }
 
-/** What clients reported, whichever key they have. */
+/** What clients reported, without the keys that they used. */
 export function withoutKeys<Report extends { keyId: unknown }>(reports: Report[]): Omit<Report, 'keyId'>[] {
   return reports.map(({ keyId, ...report }) => report)
 }

@@ -40,8 +40,9 @@ export function trialRoutes(app: FastifyInstance, { store, repositories, clock }
   const remoteReads = createReadPool(limitsOfRemoteReads)
 
   /** Reads git for one organisation. */
-  function gitOf({ organisationId }: Access): Pick<RepositoryService, 'candidate' | 'texts'> {
+  function gitOf({ organisationId }: Access): Pick<RepositoryService, 'candidate' | 'texts' | 'deliveredBytes'> {
     return {
+      deliveredBytes: repositories.deliveredBytes,
       candidate: (...request) => remoteReads.run(organisationId, () => repositories.candidate(...request)),
       texts: (...request) => remoteReads.run(organisationId, () => repositories.texts(...request)),
     }
