@@ -4,7 +4,8 @@ import { splitStatements } from '../store/postgres/migrate.ts'
 import type { SchemaPart } from './schema.ts'
 
 // Not those of PostgreSQL and its extensions, which are always visible.
-const isOurs = `pg_table_is_visible(c.oid) and c.relnamespace <> 'pg_catalog'::regnamespace`
+const isOurs = `pg_table_is_visible(c.oid) and c.relnamespace <> 'pg_catalog'::regnamespace
+  and not exists (select 1 from pg_depend d where d.objid = c.oid and d.classid = 'pg_class'::regclass and d.deptype = 'e')`
 
 /** An index that could not be completed counts as missing. That of a partitioned table is complete once all months have it. */
 export const postgresSchema = `

@@ -186,7 +186,9 @@ onEachEngine('The votes of a window', (engine) => {
     const byVersion = typeof read.version === 'string'
     assert.match(
       plan,
-      byVersion ? /signals_by_version|version_created_a|prompt_id_versi_/ : /signals_by_time|prompt_id_created/,
+      byVersion
+        ? /signals_by_version|version_created_a|prompt_id_versi_/
+        : /signals_by_time|prompt_id_created|signals_\d{4}_\d{2}_pkey/,
     )
     // An incremental sort has to sort only signals of the same time.
     assert.doesNotMatch(plan, /Seq Scan|(?<!Incremental )Sort {2}\(|TEMP B-TREE|SCAN signals/)

@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import { openPostgres, type PostgresDatabase, UnknownOutcome } from './database.ts'
 import type { Worker, Workers } from './worker-queues.ts'
 
@@ -7,6 +8,9 @@ const retryAfterMs = 30_000
 
 // Copies of a server have the same number.
 const systemIdentifier = '(select system_identifier::text from pg_control_system())'
+
+// No such function or table, or not allowed.
+const isUnknownHere = /^42/
 
 interface Connection {
   /** Null if the worker cannot be reached from here. */
@@ -88,6 +92,8 @@ export function workerConnections(url: string, database: PostgresDatabase, worke
         return await connection.attempt(sql, values)
       } catch (error) {
         if (error instanceof UnknownOutcome) forget(worker)
+        // A database that was distributed a moment ago: the worker commits later than the coordinator.
+        else if (isUnknownHere.test((error as pg.DatabaseError).code ?? '')) return database.attempt(sql, values)
         throw error
       }
     },
