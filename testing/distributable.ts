@@ -72,7 +72,7 @@ async function problemOf(client: pg.Client, sql: string): Promise<string | null>
 /** The tables and functions that a statement reads. */
 function sourcesOf(node: PlanNode): Set<string> {
   const below = (node.Plans ?? []).flatMap((child) => [...sourcesOf(child)])
-  const isScan = node['Node Type'] !== 'ModifyTable' && / Scan$/.test(node['Node Type'])
+  const isScan = / Scan$/.test(node['Node Type']) && !/^(Subquery|CTE) /.test(node['Node Type'])
   return new Set(isScan ? [tableOf(node) || node['Node Type'], ...below] : below)
 }
 

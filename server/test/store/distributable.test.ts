@@ -21,7 +21,9 @@ const sums = (organisation: string) => `select (select sum(positive) from hour_s
 if (!isCitus)
   onPostgres('Statements that Citus runs on the worker of an organisation', () => {
     test('call the function and nothing else, compare no variable by case, and name the organisation as a parameter', async () => {
-      assert.deepEqual(await findUndistributable([call, create, sums('$1')]), [])
+      const alone =
+        'insert into judge_queue (organisation_id, prompt_id) select organisation_id, prompt_id from signal_hours group by 1, 2 order by 1, 2'
+      assert.deepEqual(await findUndistributable([call, create, sums('$1'), alone]), [])
       const broken = [
         `select organisation from json_to_recordset((${call})) as granted (organisation bigint)`,
         create.replace('case when signals_is_positive[i] = 1', 'case signals_is_positive[i] when 1'),
