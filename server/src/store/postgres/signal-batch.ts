@@ -4,7 +4,6 @@ import { type Clock, monthStart } from '../../domain/time.ts'
 import type { Row } from '../sql/database.ts'
 import { usedInMonth } from '../sql/organisations.ts'
 import {
-  type ChangedRows,
   changedRows,
   type KnownVotes,
   nextRound,
@@ -27,7 +26,6 @@ import { monthsOf } from './record-rows.ts'
 import { recordStatement } from './record-statement.ts'
 import { fenceGone, type SignalFence } from './signal-fence.ts'
 import { signalIds } from './signal-ids.ts'
-import type { WorkerConnections } from './worker-connections.ts'
 
 // How long to keep trying after the connection broke. If PostgreSQL is not back by then, the callers get an error.
 const reconnectTimeoutMs = 5_000
@@ -51,7 +49,6 @@ export function recordBatch(
   fence: SignalFence,
   clock: Clock,
   generation: () => number,
-  onWorker: WorkerConnections['attempt'] = (_, sql, values) => database.attempt(sql, values),
 ): (signals: SignalToRecord[]) => Promise<RecordOutcome[]> {
   const ids = signalIds(database)
   let lookUpUntil = 0
@@ -157,9 +154,7 @@ export function recordBatch(
       fenceId = database.isDistributed ? null : await fence.id()
       const { sql, parameters, granted } =
         fenceId === null ? distributedStatement(rows) : recordStatement(rows, recent.writer, fenceId, addsRecent)
-      const { organisationId } = rows.usage[0] as ChangedRows['usage'][number]
-      const attempt = fenceId === null ? onWorker(organisationId, sql, parameters) : database.attempt(sql, parameters)
-      const stored = granted((await attempt) as Row[])
+      const stored = granted((await database.attempt(sql, parameters)) as Row[])
       return new Map(stored.map(({ organisation, used }) => [organisation, used ?? 0]))
     }
 

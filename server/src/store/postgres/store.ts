@@ -20,7 +20,6 @@ import { checkForReplicaChanges, withTimeout } from './replica-changes.ts'
 import { postgresRetention } from './retention.ts'
 import { recordBatch } from './signal-batch.ts'
 import { signalFence } from './signal-fence.ts'
-import { workerConnections } from './worker-connections.ts'
 import { createWorkers, groupCommitByWorker } from './worker-queues.ts'
 
 // While PostgreSQL stores one half, this process responds to the other. A statement costs as much as some thirty of its signals, so
@@ -52,8 +51,7 @@ export async function openPostgresStore(
   const recent = recentSums(database, Math.floor(Math.random() * maxWriter))
   const fence = signalFence(database)
   const workers = createWorkers(database)
-  const connections = workerConnections(url, database, workers)
-  const record = recordBatch(database, preparePartitions, recent, fence, clock, caches.generation, connections.attempt)
+  const record = recordBatch(database, preparePartitions, recent, fence, clock, caches.generation)
   const ofOneServer = groupCommit(record, { batchSize, onBatch })
   const byWorker = groupCommitByWorker(workers, record, onLostConnection, { onBatch })
   // The tables may be distributed while this process runs.
@@ -112,7 +110,6 @@ export async function openPostgresStore(
       await Promise.all([ofOneServer.idle(), byWorker.idle()])
       await recent.close()
       await fence.close()
-      await connections.close()
       await database.close()
     },
   }

@@ -17,10 +17,10 @@ const probeIntervalMs = 500
 const probeTimeout = '2s'
 
 /** The number that Citus gives to a worker and its standbys. */
-export type Worker = number
+type Worker = number
 
 /** Where Citus stores the signals of each organisation. */
-export interface Workers {
+interface Workers {
   find(organisationId: number): Promise<Worker>
   /** The same without asking the coordinator. Undefined if it has to be asked. */
   known(organisationId: number): Worker | undefined
