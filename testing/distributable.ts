@@ -58,7 +58,7 @@ export async function findUndistributable(statements: Iterable<string>): Promise
 
 async function problemOf(client: pg.Client, sql: string): Promise<string | null> {
   if (sql.includes(`create or replace function ${recordFunction.name}`)) {
-    return /\bcase \w+\[i\] when\b/.test(sql) ? 'compares a variable by case' : null
+    return /\bcase r\.(?!shard\b)\w+ when\b/.test(sql) ? 'compares a variable by case' : null
   }
   if (sql.includes(`${recordFunction.name}(`)) return delegated.test(sql) ? null : 'is more than the call'
   if (!namesTable.test(sql) || !explainable.test(sql) || exceptions.some(([pattern]) => pattern.test(sql))) return null

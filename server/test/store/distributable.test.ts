@@ -26,7 +26,7 @@ if (!isCitus)
       assert.deepEqual(await findUndistributable([call, create, sums('$1'), alone]), [])
       const broken = [
         `select organisation from json_to_recordset((${call})) as granted (organisation bigint)`,
-        create.replace('case when signals_is_positive[i] = 1', 'case signals_is_positive[i] when 1'),
+        create.replace('case when r.is_positive = 1', 'case r.is_positive when 1'),
         sums('records.organisation'),
         'select 1 from idempotency_keys join signals on signal_id = id where key = $1',
       ]

@@ -120,10 +120,10 @@ async function distributeTables(client: pg.ClientBase, shards: number | null): P
     const how = table === first ? `shard_count => ${shards}, colocate_with => 'none'` : `colocate_with => '${first}'`
     await client.query(`select create_distributed_table('${table}', 'organisation_id', ${how})`)
   }
-  const { name, parameters } = recordFunction
+  const { name, parameterTypes, organisation } = recordFunction
   await client.query(createRecordFunction(await readShardGroups(rows)))
   await client.query(
-    `select create_distributed_function('${name}(${Object.values(parameters).join()})', 'organisation', colocate_with => '${first}')`,
+    `select create_distributed_function('${name}(${parameterTypes.join()})', '$${organisation}', colocate_with => '${first}')`,
   )
 }
 

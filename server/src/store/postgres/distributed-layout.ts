@@ -1,4 +1,4 @@
-import { placeOf, recordBody, recordFunction, type ShardGroup } from './distributed-record.ts'
+import { recordBody, recordFunction, type ShardGroup } from './distributed-record.ts'
 import { distributedTables, type ReadRows, readDistributedTables, referenceTable } from './distributed-tables.ts'
 
 /** What is wrong with the layout of a distributed database. Empty if nothing is. */
@@ -22,7 +22,7 @@ export async function findLayoutProblems(rows: ReadRows): Promise<string[]> {
   const [found] = await rows(
     `select prosrc as body from pg_proc p join pg_dist_object o on o.objid = p.oid and o.classid = 'pg_proc'::regclass
      where p.proname = ? and o.distribution_argument_index = ? and o.colocationid = ?`,
-    [recordFunction.name, placeOf('organisation'), signals?.colocation ?? -1],
+    [recordFunction.name, recordFunction.organisation - 1, signals?.colocation ?? -1],
   )
   if (found === undefined) problems.push(`the function ${recordFunction.name} is not distributed`)
   // With a table missing, its body would be wrong in any case.

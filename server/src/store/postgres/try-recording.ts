@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { SignalToRecord } from '../../domain/signals/signal.ts'
 import type { Clock } from '../../domain/time.ts'
 import { openPostgres } from './database.ts'
-import { placeOf, trialSucceeded } from './distributed-record.ts'
+import { recordFunction, trialSucceeded } from './distributed-record.ts'
 import { recordBatch } from './signal-batch.ts'
 import { signalFence } from './signal-fence.ts'
 
@@ -22,7 +22,7 @@ export async function tryRecording(url: string, signals: SignalToRecord[], clock
       await client.query('rollback')
       return rows
     })
-  const onWorker = (sql: string, values: unknown[]) => opened.query(sql, values.with(placeOf('is_trial'), true))
+  const onWorker = (sql: string, values: unknown[]) => opened.query(sql, values.with(recordFunction.isTrial - 1, true))
   const database = { ...opened, attempt: opened.isDistributed ? onWorker : rolledBack }
   const fence = signalFence(opened)
   const recent = { writer: 0, recorded() {}, close: async () => {} }
